@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -183,7 +184,7 @@ def css(style: str) -> str:
 # ---- the answer in LaTeX
 
 GREEK = frozenset((
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lam", "mu", "nu", "xi",
     "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega",
 ))  # fmt: skip
 OPERATORS = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "det", "arg", "gcd")
@@ -249,33 +250,43 @@ class Columns(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
         """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y as a product of entries."""
         self.generic_visit(node)
-        left, right = self.count(node.left), self.count(node.right)
+        left, right = self.axes_of(node.left), self.axes_of(node.right)
         if isinstance(node.op, ast.Mult) and left and right:
             return ast.BinOp(node.left, Entrywise(), node.right)
-        if not (isinstance(node.op, ast.MatMult) and left == 1):
+        if not isinstance(node.op, ast.MatMult) or left != 1 or right not in (1, 2):
             return node
-        row, column = (node.left, node.right) if right == 1 else (node.right, node.left)
-        return ast.BinOp(transposed(row), ast.MatMult(), column)
+        row, other = (node.left, node.right) if right == 1 else (node.right, node.left)
+        return ast.BinOp(transposed(row), ast.MatMult(), other)
 
-    def count(self, node: ast.expr) -> int:
-        """Return how many axes an expression surely has: 2 stands for more than one, and for a row."""
+    def axes_of(self, node: ast.expr) -> int | None:
+        """Return how many axes an expression has; None where that is not sure."""
         match node:
+            case ast.Constant(int() | float()):
+                return 0
             case ast.Name():
-                return min(self.axes.get(node.id, 0), 2)
-            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), right) if self.count(row) == 1:
-                return 0 if self.count(right) == 1 else 2
-            case ast.BinOp():
-                sides = {self.count(node.left), self.count(node.right)}
-                if isinstance(node.op, ast.MatMult):
-                    return 1 if 1 in sides and len(sides) > 1 else 2 * any(sides)
-                return 1 if 1 in sides else max(sides)
-            case ast.Attribute(value=part, attr="T"):
-                return 2 * (self.count(part) > 0)
+                return self.axes.get(node.id)
             case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad"):
-                return self.count(part)
-            case ast.Call(args=[argument, *_]) if is_entrywise(node):
-                return self.count(argument)
-        return 0
+                return self.axes_of(part)
+            case ast.Attribute(value=matrix, attr="T"):
+                return 2 if self.axes_of(matrix) == 2 else None
+            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), column) if self.axes_of(row) == 1:
+                return 0 if self.axes_of(column) == 1 else None
+            case ast.BinOp(left, operator, right):
+                most = self.most_axes([left, right])
+                is_product = isinstance(operator, ast.MatMult)
+                return most and most - (is_product and 1 in (self.axes_of(left), self.axes_of(right)))
+            case ast.Subscript(array, place):
+                axes, places = self.axes_of(array), place.elts if isinstance(place, ast.Tuple) else [place]
+                picked = [self.axes_of(one) for one in places if not isinstance(one, ast.Slice)]
+                return None if axes is None or any(picked) or None in picked else axes - len(picked)
+            case ast.Call() if is_entrywise(node):
+                return self.most_axes([*node.args, *(option.value for option in node.keywords)])
+        return None
+
+    def most_axes(self, operands: Sequence[ast.expr]) -> int | None:
+        """Return the axes of what works entry by entry on operands: those of the one that has most."""
+        axes = [axes for operand in operands if (axes := self.axes_of(operand)) is not None]
+        return max(axes) if axes and len(axes) == len(operands) else None
 
 
 def is_entrywise(call: ast.Call) -> bool:
@@ -295,7 +306,8 @@ def transposed(node: ast.expr) -> ast.expr:
 def name(text: str) -> str:
     """Return a name: ``W1`` as W with an index, one letter in italics, a longer one upright."""
     letters, digits = re.fullmatch(r"(.*?)(?:_?(\d+))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
-    base = rf"\{letters}" if letters in GREEK else letters if len(letters) == 1 and letters.isalpha() else ""
+    greek = letters in GREEK and letters.replace("lam", "lambda")
+    base = rf"\{greek}" if greek else letters if len(letters) == 1 and letters.isalpha() else ""
     base = base or rf"\mathrm{{{escaped_in_latex(letters or text)}}}"
     return rf"{base}_{{{digits}}}" if digits and letters else base
 
@@ -362,7 +374,8 @@ def index(node: ast.expr) -> str:
         case ast.Tuple():
             return ",".join(map(index, node.elts))
         case ast.Slice():
-            return ":".join("" if part is None else piece(part).text for part in (node.lower, node.upper))
+            ends = [node.lower, node.upper, *([node.step] if node.step else [])]
+            return ":".join("" if end is None else piece(end).text for end in ends)
     return piece(node).text
 
 
@@ -554,7 +567,8 @@ def fraction(derivative: Derivative, axes: Mapping[str, int]) -> str:
 def side(one: Side, axes: Mapping[str, int]) -> str:
     """Return a side of an equation."""
     if isinstance(one, str):
-        return formula(one, axes) if one.isascii() else rf"\text{{{escaped_in_latex(one)}}}"
+        text = greek_spelled(one)
+        return formula(text, axes) if text.isascii() else rf"\text{{{escaped_in_latex(one)}}}"
     return " + ".join(r" \cdot ".join(map(word, term.text.split("·"))) for term in one)
 
 
@@ -562,7 +576,13 @@ def word(text: str, axes: Mapping[str, int] | None = None) -> str:
     """Return a number, a name or a short formula; what is no formula stands as it is."""
     if text in WORDS:
         return WORDS[text]
+    text = greek_spelled(text)
     return formula(text, axes) if text.isascii() and "  " not in text else rf"\text{{{escaped_in_latex(text)}}}"
+
+
+def greek_spelled(text: str) -> str:
+    """Return a text with its Greek letters spelled out as the language does: ``theta`` for θ, ``lam`` for λ."""
+    return re.sub("[α-ω]", lambda c: unicodedata.name(c[0]).rpartition(" ")[2].lower().replace("lamda", "lam"), text)
 
 
 def number(value: Any, settings: Settings) -> str:
