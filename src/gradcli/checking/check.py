@@ -96,11 +96,11 @@ def may_say_gradients(program: object, of: str | None) -> bool:
     return isinstance(program, str) and (is_script(program) or (of is not None and "\n" in program.strip()))
 
 
-def check_function(function: Function, given: Mapping[str, object], asked: CheckRequest, kind: type[Kind]) -> Kind:
+def check_function(function: Function, inputs: Mapping[str, object], asked: CheckRequest, kind: type[Kind]) -> Kind:
     """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for."""
     program, claims, v = function.program, asked.claims, asked.v
     try:
-        values, *further = (copied_point(function, {**given, **point}) for point in ({}, *asked.points))
+        values, *further = (copied_point(function, {**inputs, **point}) for point in ({}, *asked.points))
         if v is None and program.is_script and program.vs:
             v = summed_v(program, function.evaluate(values, record=False).value.shape)
         count = read_digits(asked.digits)
@@ -109,21 +109,21 @@ def check_function(function: Function, given: Mapping[str, object], asked: Check
         )
         if claims is not None:
             expected += [Expected(name, None, None, count, claims) for name in claims.by_input]
-        own = own_backward(function, values, v)
+        scripted = own_backward(function, values, v)
         if count is not None:
-            own.expected = [replace(one, digits=count) for one in own.expected]
-            own.notes += note_digits([*expected, *own.expected], function)
-        if own.expected and v is None and not expected:
+            scripted.expected = [replace(one, digits=count) for one in scripted.expected]
+            scripted.notes += note_digits([*expected, *scripted.expected], function)
+        if scripted.expected and v is None and not expected:
             v = 1.0  # what calls gave is a gradient
         run = function.evaluate(values, strict=asked.strict)
         composition = run.compose()
-        first = check_point(run, composition, values, [*expected, *own.expected], v, asked.strict)
-        reading = Reading() if claims else read_back(function, values, v, run, composition, first, own)
+        first = check_point(run, composition, values, [*expected, *scripted.expected], v, asked.strict)
+        reading = Reading() if claims else read_back(function, values, v, run, composition, first, scripted)
         moving = [item for item in expected if not item.fixed]
         others = [check_at(function, point, moving, v, asked.strict) for point in further]
         at_random = check_at_random(function, values, moving, v, asked)
         points = [first, *others, *at_random]
-        said = [own.explained(one) for one in said_together(points)]
+        said = [scripted.explained(one) for one in said_together(points)]
         if claims is not None:
             from gradcli.checking.claims import judge_claims  # a formula has none
 
@@ -135,7 +135,7 @@ def check_function(function: Function, given: Mapping[str, object], asked: Check
         said = [one.undecided() for one in said] if unknown else said
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
-    notes = [*own.notes, *first.notes, *(note for at in points for note in at.disagreement), *reading.notes]
+    notes = [*scripted.notes, *first.notes, *(note for at in points for note in at.disagreement), *reading.notes]
     if len(points) > 1 and len(moving) < len(expected):
         fixed = (
             "Numbers that are expected are held at the point given alone, where they are meant; a formula is at all."
@@ -155,7 +155,7 @@ def check_function(function: Function, given: Mapping[str, object], asked: Check
         seed=asked.seed,
         notes=list(dict.fromkeys(notes)),
         hint=next((one.mistake for one in said if one.mistake), ""),
-        reason=unknown or own.unknown or next((at.reason for at in points if at.reason), ""),
+        reason=unknown or scripted.unknown or next((at.reason for at in points if at.reason), ""),
         value_finite=all(at.value_finite for at in points),
         formulas=reading.count,
         misprints=reading.misprints,
@@ -166,7 +166,7 @@ def check_function(function: Function, given: Mapping[str, object], asked: Check
         points=1 + len(further),
         expected=said,
         by_script=claims is not None,
-        functions=own.functions,
+        functions=scripted.functions,
         asked=first.asked,
         needed=max(at.needed for at in points),
     )
@@ -179,13 +179,13 @@ def read_back(
     run: Run,
     composition: Composition,
     at: AtPoint,
-    own: OwnBackward,
+    scripted: OwnBackward,
 ) -> Reading:
     """Return what came of reading back the formulas of an answer at a point."""
     reading = read_formulas(function, values, v, run, composition, at.dust)
     if any(note.kind == "rounding-decides" for note in at.notes):
         reading = reading.undecided("exact numbers decide otherwise than double precision")
-    return reading.undecided("a function of the script is none of the language") if own.followed else reading
+    return reading.undecided("a function of the script is none of the language") if scripted.followed else reading
 
 
 def check_at_random(
@@ -200,9 +200,9 @@ def check_at_random(
     return points
 
 
-def copied_point(function: Function, given: Mapping[str, object]) -> dict[str, Any]:
+def copied_point(function: Function, inputs: Mapping[str, object]) -> dict[str, Any]:
     """Return a point as arrays that no caller writes to while it still holds the answer."""
-    whole = check_inputs(function.program, filled(function.program, dict(given)))
+    whole = check_inputs(function.program, filled(function.program, dict(inputs)))
     return {name: np.array(value)[()] for name, value in whole.items()}
 
 
@@ -281,23 +281,23 @@ def check_point(
     shape = run.value.shape
     seed = None if v is None else read_v(v, shape, strict, run.name)
     at = AtPoint(shape, bool(np.all(np.isfinite(run.value))))
-    held, exact, row = Confirmation(), Exact(run.function.program, point, run.names), label_entries(run.name, shape)
-    known = {run.name: run.value, **({} if seed is None else {"v": seed.seed})}
+    judged, exact, row = Confirmation(), Exact(run.function.program, point, run.names), label_entries(run.name, shape)
+    names = {run.name: run.value, **({} if seed is None else {"v": seed.seed})}
     routes = [
         derive_both(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))
         for name, leaf in run.leaves.items()
     ]
     edgy, most, remarks = is_edgy(list_operations(run.graph.nodes)), exact.work.most, list[Note]()
-    cost = cost_of_run(run, exact, held)
+    cost = cost_of_run(run, exact, judged)
     if RUNS * cost > most:
         at.needed = enough_work(run.graph, len(expected))
-    together = hold_together(exact, routes, held) if goes_together(cost, most, routes) else None
+    together = hold_together(exact, routes, judged) if goes_together(cost, most, routes) else None
     if together is not None:
         at.comparisons += [*together.comparisons, *map(compare_routes, routes)]
     moved: list[Derivative] = []
     for place, both in enumerate(routes):
         if together is None:
-            truth = find_truth(exact, both, held, Effort(cost, most // len(routes)), edgy)
+            truth = find_truth(exact, both, judged, Effort(cost, most // len(routes)), edgy)
             at.comparisons += hold_apart(both, truth)
         else:
             truth = together.truth_of(routes, place)
@@ -305,24 +305,24 @@ def check_point(
             moved.append(both)
         items = [item for item in expected if item.variable == both.variable]
         if truth.rounded and any(item.formula is not None or item.claims is not None for item in items):
-            truth = own_truth(exact, both, held) or truth
-        remarks += hold_items(items, Against(both, truth, seed), routes, exact, known, held, at)
+            truth = own_truth(exact, both, judged) or truth
+        remarks += hold_items(items, Against(both, truth, seed), routes, exact, names, judged, at)
         at.dust = max(at.dust, truth.sizes.dust)
     entries = sum(math.prod(both.jacobian.shape) for both in routes)
     at.asked = Asked(entries, entries - sum(math.prod(both.jacobian.shape) for both in moved))
     if moved:
-        sampled, single = ([], 0) if held.unknown else sample_columns(exact, moved)
+        sampled, single = ([], 0) if judged.unknown else sample_columns(exact, moved)
         directions = len(moved) if together is None else together.directions
         at.asked = replace(at.asked, single=at.asked.single + single, directions=directions)
         at.comparisons += sampled
     with suppress(Spent):  # what is left of the work shows no kink
-        if not held.bends and RUNS * cost <= most and all(leaf.value.size for leaf in run.leaves.values()):
-            look_around(exact, {both.variable: both.jacobian for both in routes}, row, held.bends, edgy)
+        if not judged.bends and RUNS * cost <= most and all(leaf.value.size for leaf in run.leaves.values()):
+            look_around(exact, {both.variable: both.jacobian for both in routes}, row, judged.bends, edgy)
     at.comparisons = [at_point(one, point) for one in at.comparisons]
     at.expected = [at_point(one, point) for one in at.expected]
     at.work = POINT + exact.done
-    at.reason = reason_of(at.comparisons, held)
-    at.notes = [*notes_at(run, held, exact), *remarks]
+    at.reason = reason_of(at.comparisons, judged)
+    at.notes = [*notes_at(run, judged, exact), *remarks]
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in at.comparisons):
         at.disagreement = [note_disagreement(run.output, one_sided(at.comparisons))]
     return at
@@ -333,11 +333,11 @@ def at_point(one: Said, point: dict[str, Any]) -> Said:
     return one if one.worst is None else replace(one, worst=replace(one.worst, point=dict(point)))
 
 
-def cost_of_run(run: Run, exact: Exact, held: Confirmation) -> int:
+def cost_of_run(run: Run, exact: Exact, judged: Confirmation) -> int:
     """Return what a run in many digits costs: as it is reckoned, and where it is affordable as it was."""
     cost = count_work(run.graph)
     if RUNS * cost <= exact.work.most:
-        with held.asking(exact.work.most, "exact"):
+        with judged.asking(exact.work.most, "exact"):
             cost = max(cost, exact.cost)
     return cost
 
@@ -347,23 +347,23 @@ def hold_items(
     against: Against,
     routes: Sequence[Derivative],
     exact: Exact,
-    known: Mapping[str, object],
-    held: Confirmation,
+    names: Mapping[str, object],
+    judged: Confirmation,
     at: AtPoint,
 ) -> list[Note]:
     """Hold what is expected by one variable against the truth, write down what came of it, and return the notes."""
     remarks: list[Note] = []
     for item in items:
         try:
-            outcome = hold_expected(read_expected(item, exact, known, next(iter(known))), against, exact)
+            outcome = hold_expected(read_expected(item, exact, names, next(iter(names))), against, exact)
         except Spent:
-            held.unknown = held.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
+            judged.unknown = judged.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
             continue
         at.comparisons.append(outcome.comparison)
-        held.unknown = held.unknown or outcome.unknown
+        judged.unknown = judged.unknown or outcome.unknown
         remarks += [Note("expect-shape", outcome.note)] if outcome.note else []
         said = expectation(item, outcome, exact.point, against, routes)
-        at.expected.append(replace(said, mistake=kink_text(said, held.bends.get("kink", "")) or said.mistake))
+        at.expected.append(replace(said, mistake=kink_text(said, judged.bends.get("kink", "")) or said.mistake))
     return remarks
 
 
@@ -414,12 +414,12 @@ def kink_text(one: Expectation, noted: str) -> str:
     return f"{noted.partition('. ')[0]}; the convention takes {worst.values[1]:g}"
 
 
-def reason_of(comparisons: Sequence[Comparison], held: Confirmation) -> str:
+def reason_of(comparisons: Sequence[Comparison], judged: Confirmation) -> str:
     """Return why something could not be decided, empty where all was."""
     unclear = max((comparison.unclear for comparison in comparisons), default=0)
     if not unclear:
-        return held.unknown
-    why = held.unknown or next(iter(held.bends.values()), "no limit is reached as digits are added")
+        return judged.unknown
+    why = judged.unknown or next(iter(judged.bends.values()), "no limit is reached as digits are added")
     return f"{counted(unclear, 'entry of J')} cannot be decided: {why}"
 
 
@@ -429,10 +429,10 @@ def one_sided(comparisons: Sequence[Comparison]) -> str:
     return "grad" if [bool(np.isfinite(value)) for value in worst.values] == [True, False] else ""
 
 
-def notes_at(run: Run, held: Confirmation, exact: Exact) -> list[Note]:
+def notes_at(run: Run, judged: Confirmation, exact: Exact) -> list[Note]:
     """Return what deserves a sentence at the point that was given."""
     notes = note_run(run.graph) + note_dependence(run.graph, run.output, run.name, run.leaves, {})
-    notes += [Note(kind, message) for kind, message in held.bends.items()]
+    notes += [Note(kind, message) for kind, message in judged.bends.items()]
     if exact.rounded is not None:
         notes.append(Note("rounding-decides", rounding_text(exact.rounded)))
     return notes
@@ -507,7 +507,7 @@ TRIES = 8
 
 
 def random_points(
-    function: Function, given: dict[str, Any], names: Sequence[str], count: int, seed: int
+    function: Function, inputs: dict[str, Any], names: Sequence[str], count: int, seed: int
 ) -> Iterator[dict[str, Any]]:
     """Yield ``count`` points where the output is finite: the variables of ``names`` at random, the others as given.
 
@@ -520,7 +520,7 @@ def random_points(
         start = 0 if number % 2 == 0 else number // 2
         for attempt in range(TRIES * len(REGIONS)):
             region = REGIONS[(start + attempt) % len(REGIONS)]
-            point = {**given, **{name: np.round(region(rng, np.asarray(given[name])), 4) for name in names}}
+            point = {**inputs, **{name: np.round(region(rng, np.asarray(inputs[name])), 4) for name in names}}
             if has_value(function, point):
                 yield point
                 break

@@ -68,14 +68,16 @@ def judge_functions(function: Function, values: dict[str, Any], v: object) -> Ow
     return result
 
 
-def note_right(found: FunctionVerdict) -> list[Note]:
+def note_right(verdict: FunctionVerdict) -> list[Note]:
     """Return what is to be said of a backward that is right, but not everywhere, or by a choice of its own."""
-    if found.verdict != "right" or not (found.right_here or found.kink):
+    if verdict.verdict != "right" or not (verdict.right_here or verdict.kink):
         return []
     rest = (
-        ": for others it is not the derivative." if found.right_here else ": what the script's calls gave is not held."
+        ": for others it is not the derivative."
+        if verdict.right_here
+        else ": what the script's calls gave is not held."
     )
-    return [Note("custom-backward", f"{found.sentence[0].upper()}{found.sentence[1:]}{rest}")]
+    return [Note("custom-backward", f"{verdict.sentence[0].upper()}{verdict.sentence[1:]}{rest}")]
 
 
 def observed(function: Function) -> list[Expected]:

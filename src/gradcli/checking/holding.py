@@ -194,9 +194,9 @@ def read_twice(page: Page, output: Callable[[], list[Decimal]]) -> list[Mismatch
     wrong = page.read(FEW)
     for count in (DOUBLES, MANY):
         if wrong:
-            wrong = page.read(count, {found.stands for found in wrong})
+            wrong = page.read(count, {one.stands for one in wrong})
     truths = output() if wrong else []
-    return [found for found in wrong if not (truths and gives_output(found, page.answer, truths))]
+    return [one for one in wrong if not (truths and gives_output(one, page.answer, truths))]
 
 
 def true_output(at: Run) -> list[Decimal]:
@@ -209,14 +209,14 @@ def true_output(at: Run) -> list[Decimal]:
         return []
 
 
-def gives_output(found: Mismatch, answer: Explained, truths: list[Decimal]) -> bool:
+def gives_output(mismatch: Mismatch, answer: Explained, truths: list[Decimal]) -> bool:
     """Return whether a formula has the true value of an entry of the output where the number beside it has not."""
-    if not found.stands.startswith("forward") or isinstance(found.found, str):
+    if not mismatch.stands.startswith("forward") or isinstance(mismatch.found, str):
         return False
-    if np.ndim(found.found) or np.ndim(found.number):
+    if np.ndim(mismatch.found) or np.ndim(mismatch.number):
         return False
-    beside = [truth for truth, y in zip(truths, np.ravel(answer.output), strict=True) if y == found.number]
-    return any(right_digits(float(np.asarray(found.found)), truth) >= FEWEST for truth in beside)
+    beside = [truth for truth, y in zip(truths, np.ravel(answer.output), strict=True) if y == mismatch.number]
+    return any(right_digits(float(np.asarray(mismatch.found)), truth) >= FEWEST for truth in beside)
 
 
 def reading_of(page: Page, wrong: list[Mismatch], dust: float, least: float) -> Reading:
@@ -229,9 +229,9 @@ def reading_of(page: Page, wrong: list[Mismatch], dust: float, least: float) -> 
     terms = max(size if np.isfinite(size) else 0.0, dust)
     inputs = max(map(largest, answer.inputs.values()), default=0.0)
     misprints = [
-        misprint(found)
-        for found in wrong
-        if not is_rounding(found, max(terms, inputs) if found.stands.startswith(VALUES) else terms, least)
+        misprint(one)
+        for one in wrong
+        if not is_rounding(one, max(terms, inputs) if one.stands.startswith(VALUES) else terms, least)
     ]
     count, unread = len(page.items), len(page.unread)
     lines = [rule.text is not None for rule in answer.rules]
@@ -242,26 +242,26 @@ VALUES = ("definition ", "forward ")
 """Where formulas of values stand."""
 
 
-def is_rounding(found: Mismatch, terms: float, least: float) -> bool:
+def is_rounding(mismatch: Mismatch, terms: float, least: float) -> bool:
     """Return whether a formula is 0 where rounding has left a number, or has a number where the answer has none.
 
     ``terms`` is the size of the largest term that the number may be a sum of.
     """
-    number = np.asarray(found.number, dtype=np.float64)
-    if isinstance(found.found, str) or np.shape(found.found) != number.shape:
+    number = np.asarray(mismatch.number, dtype=np.float64)
+    if isinstance(mismatch.found, str) or np.shape(mismatch.found) != number.shape:
         return False
-    truth = np.asarray(found.found, dtype=np.float64)
+    truth = np.asarray(mismatch.found, dtype=np.float64)
     zero = (np.abs(truth) <= least * terms) & (np.abs(number) <= ROUNDING * terms)
     with np.errstate(all="ignore"):
         near = np.abs(truth - number) <= float(CLOSE) * np.abs(number)
     return bool(np.all(zero | near | ~np.isfinite(number)))
 
 
-def misprint(found: Mismatch) -> str:
+def misprint(one: Mismatch) -> str:
     """Return what is wrong with a formula."""
-    if isinstance(found.found, str):
-        return f"{found.stands}: '{found.formula}' cannot be evaluated: {found.found}"
-    return f"{found.stands}: '{found.formula}' is {shown(found.found)}, and not {shown(found.number)} as beside it"
+    if isinstance(one.found, str):
+        return f"{one.stands}: '{one.formula}' cannot be evaluated: {one.found}"
+    return f"{one.stands}: '{one.formula}' is {shown(one.found)}, and not {shown(one.number)} as beside it"
 
 
 def shown(number: object) -> str:
@@ -375,8 +375,8 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
     if wants.measured or truth.rounded:
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = both.row if seed is None else always("")  # a gradient has no rows
-    held = Table(both.variable, EXPECTED, table, true, sizes, row, truth.column)
-    comparison = compare(wants, held, limits, terms, beside, squared)
+    expected = Table(both.variable, EXPECTED, table, true, sizes, row, truth.column)
+    comparison = compare(wants, expected, limits, terms, beside, squared)
     gradients = None if direction is not None else gradients_of(table, true, fitting.true_shape)
     if direction is not None and exact is not None:
         claim = Claim(wants, entries, bounds, largest, against)

@@ -262,7 +262,7 @@ class Effort(NamedTuple):
         return (RUNS + 4 * directions) * self.cost <= self.most
 
 
-def find_truth(exact: Exact, both: Derivative, held: Confirmation, effort: Effort, edgy: bool) -> Truth:
+def find_truth(exact: Exact, both: Derivative, judged: Confirmation, effort: Effort, edgy: bool) -> Truth:
     """Return the true derivative: its entries, or where they are too many the derivative along a random direction.
 
     Kinks, jumps and the like are noted, those along a random direction too, and why something was not found. ``edgy``
@@ -285,26 +285,26 @@ def find_truth(exact: Exact, both: Derivative, held: Confirmation, effort: Effor
             return f" Symbols take {by_symbols[entry.row, entry.column]:.6g}{reverse}"
 
         labels, enough = (both.row, both.column), True
-        with held.asking(work, "exact"):
+        with judged.asking(work, "exact"):
             try:
-                for entry in walk_entries(exact, both.variable, places, groups, labels, held.bends, takes):
+                for entry in walk_entries(exact, both.variable, places, groups, labels, judged.bends, takes):
                     values[entry.row][entry.column] = entry.value
             except Spent:
                 enough = False
         if enough:
-            if columns > 1 and not held.bends:
-                with held.asking(work, "exact"), suppress(Spent):  # a kink that no entry shows: all of them are there
-                    walk_along(exact, both, held)
+            if columns > 1 and not judged.bends:
+                with judged.asking(work, "exact"), suppress(Spent):  # a kink that no entry shows: all of them are there
+                    walk_along(exact, both, judged)
             sizes = sizes_of_terms(both.run, both.leaf, jacobian)
             full = TermSizes(filled_in(jacobian, sizes.plain), lambda: filled_in(jacobian, sizes.rounded))
             return Truth(values, full, None, both.column)
         exact.renew()
     values = [[NAN] for _ in range(rows)]
     if RUNS * effort.cost > work:
-        held.unknown = held.unknown or too_large_text(work)
+        judged.unknown = judged.unknown or too_large_text(work)
     else:
-        with held.asking(work, "exact"):
-            values = walk_along(exact, both, held, both.jacobian.values)
+        with judged.asking(work, "exact"):
+            values = walk_along(exact, both, judged, both.jacobian.values)
     return along(exact, both, values)
 
 
@@ -320,7 +320,9 @@ def filled_in(jacobian: Sparse, numbers: Array) -> Array:
     return full
 
 
-def walk_along(exact: Exact, both: Derivative, held: Confirmation, sought: Array | None = None) -> list[list[Decimal]]:
+def walk_along(
+    exact: Exact, both: Derivative, judged: Confirmation, sought: Array | None = None
+) -> list[list[Decimal]]:
     """Return the derivative along a random direction of one variable, and note kinks there. Raises ``Spent``.
 
     ``sought`` are the entries of J that are to be judged by it, if any.
@@ -330,7 +332,7 @@ def walk_along(exact: Exact, both: Derivative, held: Confirmation, sought: Array
     numbers = [] if sought is None else [to_decimals(both.times(step))]
     sizes = to_decimals(both.times(step, sizes=True))
     where = f"{both.variable} in a random direction"
-    slope = walk_direction(exact, direction, both.row, where, held.bends, sizes, numbers)
+    slope = walk_direction(exact, direction, both.row, where, judged.bends, sizes, numbers)
     return [[value] for value in slope.values]
 
 
@@ -350,12 +352,12 @@ def along_label(variable: str) -> Label:
     return always(f"({variable} in a random direction)")
 
 
-def own_truth(exact: Exact, both: Derivative, held: Confirmation) -> Truth | None:
+def own_truth(exact: Exact, both: Derivative, judged: Confirmation) -> Truth | None:
     """Return the true derivative by one variable along a direction of its own, None where that is too dear."""
     if is_dear(exact) or exact.work.left < 2 * MORE_RUNS * exact.cost:
         return None
     try:
-        return along(exact, both, walk_along(exact, both, held))
+        return along(exact, both, walk_along(exact, both, judged))
     except Spent:
         return None
 
@@ -426,7 +428,7 @@ class Together:
         return Truth(values, self.truth.sizes, steps, along_label(routes[place].variable), rounded=True)
 
 
-def hold_together(exact: Exact, routes: Sequence[Derivative], held: Confirmation) -> Together:
+def hold_together(exact: Exact, routes: Sequence[Derivative], judged: Confirmation) -> Together:
     """Return how both routes compare with the truth along one direction, and along a second one where that is not dear.
 
     The entries that cancel most are asked for alone.
@@ -435,17 +437,17 @@ def hold_together(exact: Exact, routes: Sequence[Derivative], held: Confirmation
     comparisons: list[Comparison] = []
     truths: list[Truth] = []
     for direction in (random_direction(exact.point, names), turned_direction(exact.point, names)):
-        if truths and (is_dear(exact) or held.unknown):
+        if truths and (is_dear(exact) or judged.unknown):
             break
         steps = np.concatenate([np.ravel(direction[name]) for name in names])
         sizes, values = whole.times(steps, sizes=True), [[NAN] for _ in range(whole.jacobian.shape[0])]
-        with held.asking(work, "exact"):
+        with judged.asking(work, "exact"):
             numbers = [to_decimals(whole.times(steps))]
-            slope = walk_direction(exact, direction, whole.row, ANY, held.bends, to_decimals(sizes), numbers)
+            slope = walk_direction(exact, direction, whole.row, ANY, judged.bends, to_decimals(sizes), numbers)
             values = [[value] for value in slope.values]
         truths.append(Truth(values, TermSizes(sizes), steps, whole.column))
         comparisons += map(judge_route, tabulate(whole, truths[-1]))
-    with held.asking(work, "exact"):
+    with judged.asking(work, "exact"):
         for both in routes:
             comparisons += hold_least(exact, both)
     return Together(comparisons, whole, truths[0], len(truths))
@@ -477,7 +479,7 @@ def sample_columns(exact: Exact, routes: Sequence[Derivative]) -> tuple[list[Com
     room = min(exact.work.most // SHARE - exact.work.done, exact.work.done) // (MORE_RUNS * exact.cost)
     count, rng = max(0, min(room, MOST_SAMPLED, sum(columns))), Random(0)  # noqa: S311 # one seed, one choice
     picked = [rng.sample(range(length), min(length, count)) for length in columns]
-    turns = [(k, own[turn]) for turn in range(count) for k, own in enumerate(picked) if turn < len(own)]
+    turns = [(k, places[turn]) for turn in range(count) for k, places in enumerate(picked) if turn < len(places)]
     comparisons: list[Comparison] = []
     entries = 0
     with suppress(Spent):

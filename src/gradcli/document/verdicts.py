@@ -80,7 +80,7 @@ def with_true_formulas(answer: Explained) -> Explained:
     }
     definitions = true_definitions(answer, names)
     jacobians = {name: true_jacobian(answer, name, jacobian, others) for name, jacobian in answer.jacobian.items()}
-    kept = all(jacobians[name] is own for name, own in answer.jacobian.items())
+    kept = all(jacobians[name] is jacobian for name, jacobian in answer.jacobian.items())
     if kept and not others and definitions == answer.definitions:
         return answer
     formulas = answer.output_formulas and exchanged(answer.output_formulas, answer.output, others)

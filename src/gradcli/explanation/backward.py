@@ -128,8 +128,8 @@ class Sweep:
         if self.shows_one or self.seed.size != 1 or self.seed != 1:
             return None
         names = [name for name, _ in self.graph.bindings]
-        own = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
-        return None if own is not None and names.count(own) > 1 else self.output.index
+        variable = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
+        return None if variable is not None and names.count(variable) > 1 else self.output.index
 
     @property
     def active(self) -> list[Node]:
@@ -581,7 +581,7 @@ def write_all(swept: Sweep) -> Writer:
 
 def every_path(nodes: Sequence[Node]) -> set[int]:
     """Return the nodes that every path to the output runs through: no link leads past them."""
-    furthest, found = -1, set()
+    furthest, cuts = -1, set()
     ahead = {node.index: node.index for node in nodes}
     for node in nodes:
         if isinstance(node, Operation):
@@ -589,10 +589,10 @@ def every_path(nodes: Sequence[Node]) -> set[int]:
                 ahead[node.arguments[k].index] = node.index
     for node in nodes:
         if node.active and furthest <= node.index:
-            found.add(node.index)
+            cuts.add(node.index)
         if node.active:
             furthest = max(furthest, ahead[node.index])
-    return found
+    return cuts
 
 
 def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:

@@ -527,12 +527,12 @@ def find_broadcasts(nodes: Sequence[Node], leaves: Mapping[str, Node]) -> list[B
     ]
 
 
-def note_broadcasts(found: Sequence[Broadcast]) -> list[Note]:
+def note_broadcasts(broadcasts: Sequence[Broadcast]) -> list[Note]:
     """Say how often the entries of repeated inputs are used, and so how many terms their gradients are sums of."""
-    if not found:
+    if not broadcasts:
         return []
-    first = found[0]
-    same = [one.name for one in found if one.times == first.times]
+    first = broadcasts[0]
+    same = [one.name for one in broadcasts if one.times == first.times]
     once = first.times * math.prod(first.shape) == math.prod(first.to)
     shape = f" to {first.to}" if len(same) == 1 and once else ""
     subject = f"{listed(same[:MOST_NAMED], len(same))} {'is' if len(same) == 1 else 'are'} broadcast{shape}"

@@ -328,7 +328,7 @@ def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
 def read_program(
     text: str | Callable[..., Any],
     budget: Budget,
-    given: Iterable[str],
+    names: Iterable[str],
     asked: Any = None,
     wrt: Iterable[str] | None = None,
 ) -> Any:
@@ -342,20 +342,20 @@ def read_program(
         if asked is not None and asked.of is not None:
             hint = "return it, or give the lines as a text"
             raise GradcliError("option", "of is for a text, and this is a function", hint=hint)
-        return read_function(text, budget, given)
+        return read_function(text, budget, names)
     if not is_script(text):
         if asked is None or asked.of is None:
-            return compile_program(text, budget, frozenset(given))
-        program = read_up_to(text, budget, frozenset(given), asked.of, frozenset(wrt or ()))
+            return compile_program(text, budget, frozenset(names))
+        program = read_up_to(text, budget, frozenset(names), asked.of, frozenset(wrt or ()))
         if program is not None:
             return program
     from gradcli.explanation.scripts import Asked, read_script
     from gradcli.runner.state import bounds_of
 
-    return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt), bounds_of(budget))
+    return read_script(text, names, asked or Asked(), None if wrt is None else tuple(wrt), bounds_of(budget))
 
 
-def read_up_to(text: str, budget: Budget, given: frozenset[str], of: str, wrt: frozenset[str]) -> Program | None:
+def read_up_to(text: str, budget: Budget, names: frozenset[str], of: str, wrt: frozenset[str]) -> Program | None:
     """Return a text as a formula whose output is one of its names; None for lines that are run as a script.
 
     Those are no formula, or give all inputs themselves, or those that are differentiated.
@@ -364,15 +364,15 @@ def read_up_to(text: str, budget: Budget, given: frozenset[str], of: str, wrt: f
 
     lines = "\n" in text.strip()
     try:
-        program = compile_program(text, budget, given)
+        program = compile_program(text, budget, names)
     except GradcliError:
         if lines:
             return None
         raise
     inputs = program.inputs.keys()
-    if lines and (not inputs or not wrt | given <= inputs):
+    if lines and (not inputs or not wrt | names <= inputs):
         return None
-    return with_output(program, of, given)
+    return with_output(program, of, names)
 
 
 def filled(program: Any, values: dict[str, Any]) -> dict[str, Any]:
@@ -382,8 +382,8 @@ def filled(program: Any, values: dict[str, Any]) -> dict[str, Any]:
     is not asked for is left out.
     """
     if program.is_script:
-        given = {name: value for name, value in values.items() if name not in program.others}
-        return {name: value for name, value in {**program.values, **given}.items() if name not in program.settings}
+        chosen = {name: value for name, value in values.items() if name not in program.others}
+        return {name: value for name, value in {**program.values, **chosen}.items() if name not in program.settings}
     return {name: value for name, value in values.items() if name not in program.beside} if program.beside else values
 
 
@@ -436,11 +436,11 @@ def not_an_input(program: Program, name: str) -> GradcliError:
     """Return the error for a variable that the program does not have, or gives a value itself."""
     from gradcli.language.program import own_inputs  # an error alone needs it
 
-    own = next((item for item in own_inputs(program) if item.name == name), None)
-    if own is not None:
-        hint = f"leave out {own.where}, and the value that is given counts"
+    assigned = next((item for item in own_inputs(program) if item.name == name), None)
+    if assigned is not None:
+        hint = f"leave out {assigned.where}, and the value that is given counts"
         message = f"the program has its own value of '{name}'"
-        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
+        return GradcliError("unknown-input", message, span=assigned.span, place=program.place, hint=hint)
     computed = f"it is computed from {', '.join(program.inputs) or 'none'}"
     if program.is_script and name in program.variables:
         output = f"'{program.result}'" if program.result else "the output"
@@ -478,12 +478,12 @@ def refuse_own_inputs(program: Program) -> None:
         return
     from gradcli.language.program import own_inputs  # an error alone needs it
 
-    own = own_inputs(program)[:MOST_WAYS]
-    if own:
-        names = " and ".join(item.name for item in own)
+    assigned = own_inputs(program)[:MOST_WAYS]
+    if assigned:
+        names = " and ".join(item.name for item in assigned)
         message = f"the program assigns {names} itself, and nothing is left to differentiate"
-        facts = OwnInputs(tuple(own))
-        raise GradcliError("no-variables", message, span=own[0].span, place=program.place, facts=facts)
+        facts = OwnInputs(tuple(assigned))
+        raise GradcliError("no-variables", message, span=assigned[0].span, place=program.place, facts=facts)
 
 
 IDENTITY = (

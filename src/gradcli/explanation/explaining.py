@@ -88,8 +88,8 @@ def explain_run(
     backward, past = follow_run(run, call_backward(run, jacobians))
     routes = compare(jacobians, backward, run.value)
     lost = note_digits(run, composition, jacobians)
-    own = program.is_script and bool(own_derivatives(composition.nodes))
-    bent = own and not past and not routes.agree  # what its backward makes of v is no product with a matrix
+    by_script = program.is_script and bool(own_derivatives(composition.nodes))
+    bent = by_script and not past and not routes.agree  # what its backward makes of v is no product with a matrix
     if bent or past:
         ask = Ask.NEVER
     confirmation = confirm_where(ask, run, jacobians, backward, routes, bool(lost))

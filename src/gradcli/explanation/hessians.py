@@ -175,10 +175,10 @@ def run_text(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
     return as_tensor(program.run(frame))
 
 
-def is_near(found: Array, wanted: Array, slack: float) -> bool:
+def is_near(result: Array, wanted: Array, slack: float) -> bool:
     """Return whether numbers are the engine's, beside the largest; where that is not finite, nor may they be."""
     largest = np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted))
-    return found.shape == wanted.shape and within(found, wanted, NEAR * largest + slack)
+    return result.shape == wanted.shape and within(result, wanted, NEAR * largest + slack)
 
 
 def is_symmetric(blocks: Mapping[tuple[str, str], Jacobian]) -> bool | None:
@@ -212,7 +212,7 @@ def prove(
     """
     values = [block.values for block in blocks.values() if block.held]
     finite = all(bool(np.isfinite(part).all()) for part in [hessian.value, *values, *call.vjp.values()])
-    held = Curved(run, Confirmation("entries"))
+    curved = Curved(run, Confirmation("entries"))
     work, most = RUNS * (count_work(run.graph) + 1), run.graph.budget.work
     size = sum(leaf.value.size for leaf in run.leaves.values())
     if not np.all(np.isfinite(run.value)):  # which is no derivative of anything, whatever its entries are
@@ -226,17 +226,17 @@ def prove(
             exact = Exact(run.function.program, run.inputs, run.names)
             with digits(60):
                 if whole:
-                    held.judge_entries(exact, blocks)
-                held.judge_product(exact, hessian.whole, call, few)
-            proof = held.confirmation.proof(finite, "H")
+                    curved.judge_entries(exact, blocks)
+                curved.judge_product(exact, hessian.whole, call, few)
+            proof = curved.confirmation.proof(finite, "H")
         except Spent:
-            proof = held.confirmation.proof(finite, "H") if held.confirmation.digits else unasked(finite, most)
+            proof = curved.confirmation.proof(finite, "H") if curved.confirmation.digits else unasked(finite, most)
         except GivenUp:
             raise
         except GradcliError as error:
-            held.confirmation.unknown = error.message
-            proof = held.confirmation.proof(finite, "H")
-    notes = [*held.remarks, *proof.remarks]
+            curved.confirmation.unknown = error.message
+            proof = curved.confirmation.proof(finite, "H")
+    notes = [*curved.remarks, *proof.remarks]
     if not within and (proof.digits is None or proof.verdict != "agree"):
         notes.append(Note("hessian-differs", "H by its formulas is not what reverse mode makes of the gradient."))
         return Proof("differ", finite, proof.digits, notes)

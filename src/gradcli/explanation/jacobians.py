@@ -192,15 +192,15 @@ def read_jacobians(run: Run, composition: Composition, formulas: Formulas | None
     patterns: dict[str, Any] = formulas.patterns if formulas else {}
     shape, jacobians, applied = run.value.shape, {}, Applied(run)
     for name, leaf in run.leaves.items():
-        held = leaf.index in composition.of
-        entries = composition.of[leaf.index] if held else nothing(run.value.size, leaf.value.size)
+        is_held = leaf.index in composition.of
+        entries = composition.of[leaf.index] if is_held else nothing(run.value.size, leaf.value.size)
         if name not in patterns:
             patterns[name] = Pattern(entries.rows, entries.columns, entries.shape)
         texts = formulas.jacobians.get(name) if formulas else None
         rules = formulas.rules.get(name, []) if formulas else []
         sizes = np.asarray(entries.sizes)
         jacobians[name] = Jacobian(
-            shape, leaf.shape, patterns[name], entries.values, sizes, texts, rules, held, applied, leaf
+            shape, leaf.shape, patterns[name], entries.values, sizes, texts, rules, is_held, applied, leaf
         )
     return jacobians
 

@@ -71,16 +71,16 @@ def together(one: Event, other: Event) -> bool:
 
 
 def read_script(
-    text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str] | None, budget: Budget = BOUNDS
+    text: str, names: Iterable[str], asked: Asked, wrt: Sequence[str] | None, budget: Budget = BOUNDS
 ) -> Any:
     """Run a script and return the call that is answered as a program, or its last value where it makes no such call.
 
-    ``given`` are the names that have values from outside, with the values where it is a mapping. Raises what is
+    ``names`` are the names that have values from outside, with the values where it is a mapping. Raises what is
     refused, and the exception that ends the script as a ``ScriptError``.
     """
     from gradcli.runner.replay import program_of
 
-    values = {name: as_array(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
+    values = {name: as_array(name, value) for name, value in names.items()} if isinstance(names, Mapping) else {}
     code, place = compile_text(text, budget=budget, last=LAST)
     free = code.text.free(values)
     others = {name: value for name, value in values.items() if name not in free}

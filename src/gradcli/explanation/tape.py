@@ -63,11 +63,11 @@ class Recorded:
     @cached_property
     def names(self) -> dict[int, str]:
         """A name for every node: the one that it has, or the next ``h`` that is free."""
-        given = {**self.spare, **self.given}
-        names, used, number = {}, {*self.taken, *given.values()}, 0
+        fixed = {**self.spare, **self.given}
+        names, used, number = {}, {*self.taken, *fixed.values()}, 0
         for node in self.nodes:
-            name = given.get(node.index) or node.name
-            while name is None or (name in used and node.index not in given and node.name is None):
+            name = fixed.get(node.index) or node.name
+            while name is None or (name in used and node.index not in fixed and node.name is None):
                 name, number = f"h{number}", number + 1
             names[node.index] = name
         return names
@@ -133,8 +133,8 @@ class Recorded:
         if written is None:
             return None
         is_mask = np.asarray(node.value).dtype == bool  # which is no output of a program
-        found = self.reader.evaluate(f"where({written[0]}, 1, 0)" if is_mask else written[0])
-        true = found is not None and is_same(found.astype(np.float64), np.asarray(node.value, dtype=np.float64))
+        value = self.reader.evaluate(f"where({written[0]}, 1, 0)" if is_mask else written[0])
+        true = value is not None and is_same(value.astype(np.float64), np.asarray(node.value, dtype=np.float64))
         return written[0] if true else None
 
 
@@ -424,9 +424,9 @@ def derivatives(top: Operation, region: list[Operation], run: Recorded) -> dict[
     """
     if top.index not in run.kept:
         return {}
-    ones, own = lift(np.ones(top.shape)[()]), write(f"{run.names[top.index]}.grad", run.kept[top.index])
+    ones, arriving = lift(np.ones(top.shape)[()]), write(f"{run.names[top.index]}.grad", run.kept[top.index])
     texts: dict[int, str | None] = {}
-    for seed, choice in product((ones, own), range(CHOICES)):
+    for seed, choice in product((ones, arriving), range(CHOICES)):
         entrywise = seed is ones and top.shape != ()
 
         def along(

@@ -143,12 +143,12 @@ class Hessian:
     @property
     def spans(self) -> dict[str, slice]:
         """Which entries of the gradient, in flat order, belong to each variable."""
-        found, start = {}, 0
+        spans, start = {}, 0
         for name, jacobian in self.whole.items():
             stop = start + jacobian.matrix_shape[1]
-            found[name] = slice(start, stop)
+            spans[name] = slice(start, stop)
             start = stop
-        return found
+        return spans
 
     @property
     def gradient(self) -> dict[str, list[str]] | None:
@@ -263,8 +263,8 @@ def read_index(text: str, shape: tuple[int, ...], option: str, name: str) -> tup
     numbers = [int(word) for word in words if re.fullmatch(r"[+-]?[0-9]{1,9}", word)]
     if len(numbers) != len(words) or len(numbers) != len(shape):
         example = ",".join("0" * len(shape))
-        given = f"'{name}[{example}]'" if option.startswith("--column") else example
-        hint = f"for example {option.split(maxsplit=1)[0]} {given}" if shape else "it needs no index"
+        place = f"'{name}[{example}]'" if option.startswith("--column") else example
+        hint = f"for example {option.split(maxsplit=1)[0]} {place}" if shape else "it needs no index"
         message = f"{option}: {name} has shape {shape}, and its index is a number for each axis"
         raise GradcliError("option", message, hint=hint)
     if not all(-n <= number < n for number, n in zip(numbers, shape, strict=True)):
@@ -372,7 +372,7 @@ def carry(run: Run, u: Mapping[str, Array]) -> tuple[dict[int, Array], Array]:
 
 def confirm_along(run: Run, u: Mapping[str, Array], jvp: Array, sizes: Array) -> Proof:
     """Hold J·u against the derivative along u in many digits."""
-    held = Confirmation("direction")
+    judged = Confirmation("direction")
     finite_all = bool(np.all(np.isfinite(jvp)))
     if not jvp.size or not any(np.any(step) for step in u.values()):
         return Proof("agree", finite_all)
@@ -390,27 +390,27 @@ def confirm_along(run: Run, u: Mapping[str, Array], jvp: Array, sizes: Array) ->
     except GivenUp:
         raise
     except GradcliError as error:
-        held.unknown = error.message
-        return held.proof(finite_all, "J·u")
+        judged.unknown = error.message
+        return judged.proof(finite_all, "J·u")
     for i, (true, side) in enumerate(zip(slope.values, slope.sides, strict=True)):
         place = f"J·u for {label(i)}"
-        tell_bend(held.bends, side, label(i), "u", f" J·u takes {flat[i]:.6g}.")
+        tell_bend(judged.bends, side, label(i), "u", f" J·u takes {flat[i]:.6g}.")
         if np.isfinite(flat[i]) and true.is_nan():
-            held.leave(place, side.kind)
+            judged.leave(place, side.kind)
         elif np.isfinite(flat[i]):
-            held.judge("jvp", float(flat[i]), true, float(terms[i]), place)
-    return held.proof(finite_all, "J·u")
+            judged.judge("jvp", float(flat[i]), true, float(terms[i]), place)
+    return judged.proof(finite_all, "J·u")
 
 
-def read_u(given: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -> tuple[dict[str, Array], list[Note]]:
+def read_u(parts: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -> tuple[dict[str, Array], list[Note]]:
     """Return u by variable, in its shape, and notes on what was reshaped; variables that are not given do not move.
 
-    ``given`` has values by name; the name ``""`` stands for the only variable. Raises ``option``, ``shape``, ``value``.
+    ``parts`` has values by name; the name ``""`` stands for the only variable. Raises ``option``, ``shape``, ``value``.
     """
     ways = " ".join(f"--jvp {name}=..." for name in list(shapes)[:3])
     result = {name: np.zeros(shape) for name, shape in shapes.items()}
     notes = []
-    for key, value in given.items():
+    for key, value in parts.items():
         if not key and len(shapes) != 1:
             message = f"--jvp: there are {len(shapes)} variables, and u has a part for each"
             hint = f"name the one that moves: {ways}; the others stay where they are"
@@ -446,9 +446,9 @@ def descend(run: Run, lr: float, count: int) -> Descent:
     budget = run.function.program.budget
     if count > budget.turns:
         raise over_budget("turns", budget.turns, f"--iterations {count:,}")
-    held = 2 * sum(leaf.value.size for leaf in run.leaves.values()) * count
-    if held > MOST_NUMBERS:
-        message = f"--iterations {count:,} would hold {held:,} numbers, more than {MOST_NUMBERS:,}"
+    numbers = 2 * sum(leaf.value.size for leaf in run.leaves.values()) * count
+    if numbers > MOST_NUMBERS:
+        message = f"--iterations {count:,} would hold {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise GradcliError("budget", message, hint="take fewer steps, or fewer variables with --wrt")
     steps = walk(run, lr, count)
     return replace(steps, remarks=diverges(run, steps))

@@ -302,8 +302,8 @@ def patterns(vertices: Sequence[Vertex]) -> list[tuple[str, str] | None]:
     kinds: list[tuple[str, str] | None] = []
     for vertex in vertices:
         looped = vertex.text is not None and ENDS_IN_NUMBER.search(vertex.name)
-        own = (unnumbered(vertex.name), unnumbered(vertex.text or "")) if looped else None
-        kinds.append(kinds[-1] if vertex.role == "gap" and kinds else own)
+        pattern = (unnumbered(vertex.name), unnumbered(vertex.text or "")) if looped else None
+        kinds.append(kinds[-1] if vertex.role == "gap" and kinds else pattern)
     return kinds
 
 

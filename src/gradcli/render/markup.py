@@ -155,12 +155,12 @@ def table_html(table: Drawn) -> Iterator[str]:
     rows = []
     for number, (label, tone) in enumerate(zip(table.labels, table.styles, strict=True)):
         line = "border-top:1px solid currentColor;" if number in table.ruled else ""
-        own = "".join(
+        inside = "".join(
             f'<td style="{style}">{escape(texts[number])}</td>'
             for texts, (_, style) in zip(cells, columns, strict=True)
         )
         first = f'<th scope="row" style="{CELL};text-align:left">{escape(label)}</th>'
-        rows.append(f'<tr style="{line}{css(tone)}background:none">{first}{own}</tr>')
+        rows.append(f'<tr style="{line}{css(tone)}background:none">{first}{inside}</tr>')
     has_head = any(column.heading for column in table.columns)
     body = f"{f'<thead><tr><td></td>{head}</tr></thead>' if has_head else ''}<tbody>{''.join(rows)}</tbody>"
     whole = f'<table style="border-collapse:collapse;margin:.4em 0">{body}</table>'
