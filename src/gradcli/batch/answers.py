@@ -347,7 +347,7 @@ class Records:
         return encoded(failure(error, identity), line.number)
 
 
-def settle() -> None:
+def freeze_loaded() -> None:
     """Let the collector pass over what was loaded so far: it stays until the end, and is much more than a record."""
     gc.collect()
     gc.freeze()

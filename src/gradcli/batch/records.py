@@ -231,7 +231,7 @@ def record_of(entries: Mapping[str, object], budget: Budget) -> Record:
     inputs = entries.get("inputs")
     if not isinstance(inputs, Mapping | None):
         raise wrong("inputs must be an object", 'for example "inputs": {"x": [1, 2]}')
-    values = {name: array(value, f"inputs.{name}", budget) for name, value in (inputs or {}).items()}
+    values = {name: array_in(value, f"inputs.{name}", budget) for name, value in (inputs or {}).items()}
     if sum(int(np.size(value)) for value in values.values()) > budget.total:
         raise over_budget("total", budget.total, "all inputs together")
     identity, calls, wrt = identifier(entries), calls_of(entries, budget), wrt_of(entries.get("wrt"))
@@ -269,14 +269,14 @@ def calls_of(entries: Mapping[str, object], budget: Budget) -> list[Any]:
     """Return the v of every call of backward."""
     v, calls = entries.get("v"), entries.get("calls")
     if calls is None:
-        return [None if v is None else array(v, "v", budget)]
+        return [None if v is None else array_in(v, "v", budget)]
     if v is not None:
         raise wrong("v and calls are both given", "calls has one v for each call of backward")
     if type(calls) is not list or not calls:
         raise wrong("calls must be an array with one v for each call of backward", 'for example "calls": [1, 10]')
     if len(calls) > budget.depth:
         raise over_budget("depth", budget.depth, f"{counted(len(calls), 'call of backward')}")
-    return [None if item is None else array(item, f"calls[{k}]", budget) for k, item in enumerate(calls)]
+    return [None if item is None else array_in(item, f"calls[{k}]", budget) for k, item in enumerate(calls)]
 
 
 def wrt_of(names: Any) -> tuple[str, ...] | None:
@@ -289,7 +289,7 @@ def wrt_of(names: Any) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def array(value: Any, name: str, budget: Budget) -> Any:
+def array_in(value: Any, name: str, budget: Budget) -> Any:
     """Return a value that ``as_input`` takes: numbers and nested lists as they are, a text by the syntax of ``--x``.
 
     No text names a file. Raises ``value`` or ``budget``.

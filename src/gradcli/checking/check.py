@@ -30,7 +30,7 @@ from gradcli.checking.truth import (
     goes_together,
     hold_apart,
     hold_together,
-    merge,
+    over_points,
     own_truth,
     sample_columns,
 )
@@ -149,7 +149,7 @@ def check_function(function: Function, inputs: Mapping[str, object], asked: Chec
         program=function.place.text,
         inputs={name: np.asarray(value) for name, value in values.items()},
         differentiated=function.differentiated,
-        comparisons=merge([comparison for at in points for comparison in at.comparisons]),
+        comparisons=over_points([comparison for at in points for comparison in at.comparisons]),
         samples=len(at_random),
         wanted=asked.samples,
         seed=asked.seed,

@@ -437,7 +437,7 @@ def formula_numbers(text: str, exact: Exact, names: Mapping[str, Any], output: s
         program, begin, meant = continued(exact.program, text, inputs, names_of(exact.program))
         require_known(program, inputs, usable, begin)
         point = {
-            name: np.asarray(value)[()] for name, value in renamed(inputs, meant).items() if name in program.inputs
+            name: np.asarray(value)[()] for name, value in as_inputs(inputs, meant).items() if name in program.inputs
         }
         doubles = decisions_in_doubles(program, point, frozenset())
         first, *others = dict.fromkeys(count for count, _ in exact.settings)
@@ -450,7 +450,7 @@ def formula_numbers(text: str, exact: Exact, names: Mapping[str, Any], output: s
             earlier = numbers
     except GradcliError as error:
         error.place = Place(text, "--expect")
-        error.span = None if error.span is None or error.span[0] < begin else moved(error.span, -begin)
+        error.span = None if error.span is None or error.span[0] < begin else moved_span(error.span, -begin)
         raise
     return ExpectedNumbers(numbers, [Decimal(-1)] * len(numbers), shape)
 
@@ -459,12 +459,12 @@ FEW, FAR = 64, 400
 """Numbers of a formula whose digits are many from the start, and how many."""
 
 
-def moved(span: Span, by: int) -> Span:
+def moved_span(span: Span, by: int) -> Span:
     """Return a place in a text that stands elsewhere in another."""
     return span[0] + by, span[1] + by
 
 
-def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def as_inputs(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return values under the names that they have as inputs too, where the program has others under theirs."""
     return {**values, **{other: values[name] for name, other in names.items()}}
 
@@ -498,7 +498,7 @@ def formula_at(
         values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in names.items() if name != output}
         values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(names[output]))
         values |= {name: value.at(count) for name, value in beside.items()}
-        values = renamed(values | exact.inputs, meant)
+        values = as_inputs(values | exact.inputs, meant)
         inputs = {name: values[name] for name in program.inputs}
         result = run(program, inputs, frozenset(), doubles=doubles)
         if first_difference(doubles, result.decisions) is not None:  # rounding decides, as it does in the program

@@ -261,10 +261,10 @@ def misprint(one: Mismatch) -> str:
     """Return what is wrong with a formula."""
     if isinstance(one.found, str):
         return f"{one.stands}: '{one.formula}' cannot be evaluated: {one.found}"
-    return f"{one.stands}: '{one.formula}' is {shown(one.found)}, and not {shown(one.number)} as beside it"
+    return f"{one.stands}: '{one.formula}' is {first_text(one.found)}, and not {first_text(one.number)} as beside it"
 
 
-def shown(number: object) -> str:
+def first_text(number: object) -> str:
     """Return a number, or the first of several, to read."""
     entries = np.asarray(number, dtype=np.float64).ravel()
     first = repr(float(entries[0])) if entries.size else ""
@@ -376,7 +376,7 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = both.row if seed is None else always("")  # a gradient has no rows
     expected = Table(both.variable, EXPECTED, table, true, sizes, row, truth.column)
-    comparison = compare(wants, expected, limits, terms, beside, squared)
+    comparison = compare_expected(wants, expected, limits, terms, beside, squared)
     gradients = None if direction is not None else gradients_of(table, true, fitting.true_shape)
     if direction is not None and exact is not None:
         claim = Claim(wants, entries, bounds, largest, against)
@@ -389,7 +389,7 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
     return Held(comparison, wants, gradients, note, "" if decided else ROUNDED)
 
 
-def compare(
+def compare_expected(
     wants: ExpectedNumbers,
     table: Table,
     limits: Rows,
@@ -625,4 +625,4 @@ class Claim(NamedTuple):
         bound = self.limits[i][j]
         if self.wants.measured and self.wants.standard is None:
             bound = widen(bound, truth[i][0], float(one[0, 0]))
-        return compare(self.wants, table, [[bound]], sizes, [self.largest[i]], None)
+        return compare_expected(self.wants, table, [[bound]], sizes, [self.largest[i]], None)

@@ -207,7 +207,7 @@ def compare_routes(both: Derivative) -> Comparison:
     return Comparison(routes, worst, a.size, 0, wrong, bool(finite_a.all()))
 
 
-def merge(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def over_points(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return one comparison for each pair of routes, over all variables and points."""
     merged = []
     for routes in dict.fromkeys(one.routes for one in comparisons):
@@ -305,7 +305,7 @@ def find_truth(exact: Exact, both: Derivative, judged: Confirmation, effort: Eff
     else:
         with judged.asking(work, "exact"):
             values = walk_along(exact, both, judged, both.jacobian.values)
-    return along(exact, both, values)
+    return truth_along(exact, both, values)
 
 
 def to_decimals(column: Array) -> list[Decimal]:
@@ -336,7 +336,7 @@ def walk_along(
     return [[value] for value in slope.values]
 
 
-def along(exact: Exact, both: Derivative, values: list[list[Decimal]]) -> Truth:
+def truth_along(exact: Exact, both: Derivative, values: list[list[Decimal]]) -> Truth:
     """Return the true derivative along a random direction of one variable."""
     step = np.ravel(random_direction(exact.point, [both.variable])[both.variable])
     return Truth(values, TermSizes(both.times(step, sizes=True)), step, along_label(both.variable))
@@ -357,7 +357,7 @@ def own_truth(exact: Exact, both: Derivative, judged: Confirmation) -> Truth | N
     if is_dear(exact) or exact.work.left < 2 * MORE_RUNS * exact.cost:
         return None
     try:
-        return along(exact, both, walk_along(exact, both, judged))
+        return truth_along(exact, both, walk_along(exact, both, judged))
     except Spent:
         return None
 
@@ -433,7 +433,7 @@ def hold_together(exact: Exact, routes: Sequence[Derivative], judged: Confirmati
 
     The entries that cancel most are asked for alone.
     """
-    names, whole, work = [both.variable for both in routes], side_by_side(routes), exact.work.most
+    names, whole, work = [both.variable for both in routes], of_all_variables(routes), exact.work.most
     comparisons: list[Comparison] = []
     truths: list[Truth] = []
     for direction in (random_direction(exact.point, names), turned_direction(exact.point, names)):
@@ -453,7 +453,7 @@ def hold_together(exact: Exact, routes: Sequence[Derivative], judged: Confirmati
     return Together(comparisons, whole, truths[0], len(truths))
 
 
-def side_by_side(routes: Sequence[Derivative]) -> Derivative:
+def of_all_variables(routes: Sequence[Derivative]) -> Derivative:
     """Return J by all variables, the columns of one after those of the other."""
     first, jacobians = routes[0], [both.jacobian for both in routes]
     starts = np.cumsum([0, *(jacobian.shape[1] for jacobian in jacobians)])

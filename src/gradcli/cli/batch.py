@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gradcli.batch.answers import Records, Reply, Verdict, settle
+from gradcli.batch.answers import Records, Reply, Verdict, freeze_loaded
 from gradcli.batch.pool import Limits
 from gradcli.batch.records import Line, Wanted, fields_of, lines
 from gradcli.cli.output import ExitStatus, complain, is_terminal, to_stdout
@@ -261,7 +261,7 @@ def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
         for count, line in enumerate(lines(read)):
             yield line, reply(line)
             if not count:
-                settle()
+                freeze_loaded()
         return
     from gradcli.batch.pool import Feed, Pool
 

@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.document.texts import full
 from gradcli.errors.hints import counted
 from gradcli.explanation.rereading import evaluate as read_back
-from gradcli.explanation.results import VERDICTS, within
+from gradcli.explanation.results import VERDICTS, agree_within
 from gradcli.explanation.saturation import saturated, true_rules
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def true_definitions(answer: Explained, names: Mapping[str, Any]) -> dict[str, s
     definitions = dict(answer.definitions)
     for name, number in answer.definition_values.items():
         value = read_back(definitions[name], names)
-        if value is not None and not (value.shape == number.shape and within(value, number, CLOSE * np.abs(number))):
-            definitions[name] = literal(number.tolist())
+        same = value is None or (value.shape == number.shape and agree_within(value, number, CLOSE * np.abs(number)))
+        definitions[name] = definitions[name] if same else literal(number.tolist())
     return definitions
 
 

@@ -273,7 +273,7 @@ def step_rows(part: Sequence[Step], answer: Explained, settings: Settings) -> It
         if isinstance(step, str):
             yield step
             continue
-        left = Derivative(tight(step.of), (tight(step.by),)) if step.by else step.of
+        left = Derivative(name_after_d(step.of), (name_after_d(step.by),)) if step.by else step.of
         formula, text = step.formula or ("(no text)" if step.by else "what its uses send"), texts[id(step)]
         number = number_in(step.formula or "") if step.value.size else None
         is_said = number is not None and number == step.value.flat[0] and np.ptp(step.value) == 0
@@ -299,7 +299,7 @@ NUMBER = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
 RESULT = re.compile(r"\(?-?[\d.e+-]+\)?")
 
 
-def tight(text: str) -> str:
+def name_after_d(text: str) -> str:
     """Return a text as it stands after a ``∂``."""
     return text if TIGHT.fullmatch(text) else f"({text})"
 

@@ -494,7 +494,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         """Return the plainest text of a line that is true; ``others`` grows where the first was not."""
         for choice in range(CHOICES):
             if choice == len(others):
-                others.append(run(swept, plain.names, choice))
+                others.append(write_once(swept, plain.names, choice))
             arrived = others[choice].lines.get(index)
             if arrived is not None and arrived.written is not None:
                 text, wanted = with_places(arrived.written.expression.text, swept.places), swept.kept[index]
@@ -570,12 +570,12 @@ def positions_text(value: Array) -> str:
 def write_all(swept: Sweep) -> Writer:
     """Return the sweep over texts in which every value that needs a name has one from the start."""
     names = swept.given
-    writer = run(swept, names, 0)
+    writer = write_once(swept, names, 0)
     for _ in range(PASSES):
         if len(writer.names) == len(names):
             break
         names = writer.names
-        writer = run(swept, names, 0)
+        writer = write_once(swept, names, 0)
     return writer
 
 
@@ -595,7 +595,7 @@ def every_path(nodes: Sequence[Node]) -> set[int]:
     return cuts
 
 
-def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
+def write_once(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     """Run one sweep over texts."""
     named = [node.index for node in swept.nodes if node.index in names and isinstance(node, Operation) and node.active]
     half = MOST_LINES // 2

@@ -195,7 +195,7 @@ def rounding_text(pair: tuple[Decision, Decision]) -> str:
     """Return which decision rounding made, at the first entry where the two runs part."""
     doubles, exact = pair
     place = parting(doubles, exact)
-    shown = [value_text(value, 17, place) for value in doubles.values]
+    shown = [compared_text(value, 17, place) for value in doubles.values]
     op = doubles.op
     what = (
         op.text.template.format(*shown)
@@ -203,7 +203,7 @@ def rounding_text(pair: tuple[Decision, Decision]) -> str:
         else f"{op.name}({', '.join(shown)})"
     )
     at = f" in entry {place_text(*place)}" if place is not None and place[1] else ""
-    side = f" ({', '.join(value_text(value, 20, place) for value in exact.values)} with more digits)"
+    side = f" ({', '.join(compared_text(value, 20, place) for value in exact.values)} with more digits)"
     decides = f"Rounding decides {what}{at}{side}: exact numbers would take another way"
     return f"{decides}. This answer takes that of double precision."
 
@@ -227,7 +227,7 @@ def parting(doubles: Decision, exact: Decision) -> Place | None:
     return (int(parted[0]), shape) if len(parted) else None
 
 
-def value_text(value: Any, count: int, place: Place | None) -> str:
+def compared_text(value: Any, count: int, place: Place | None) -> str:
     """Return a value that is compared: its number at a place, else its first of several."""
     entries = np.asarray(value_of(value))
     flat = np.ravel(entries if place is None else np.broadcast_to(entries, place[1])).tolist()

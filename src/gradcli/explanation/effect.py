@@ -233,21 +233,21 @@ def weigh(
     grad = {name: np.where(marks[name].grad, 0.0, g) for name, g in summed_grad.items()}
     with np.errstate(all="ignore"):
         total, size, hot = float(v @ y), max(v.size, 1), np.flatnonzero(v)
-        row, ones = other_row(v, jacobians), summed(jacobians, dust)
+        row, ones = other_row(v, jacobians), by_ones(jacobians, dust)
         return Effect(
             total,
             nudge(run, grad, v, y) if math.isfinite(total) else None,
             ones,
             Weighted({name: g / size for name, g in ones.grad.items()}, ones.dust),
             row,
-            taken(row, jacobians, dust),
+            by_one_hot(row, jacobians, dust),
             int(hot[0]) if len(hot) == 1 and v[hot[0]] == 1 else None,
             "sum" if (v == 1).all() else "mean" if (v == 1 / size).all() else "",
-            shared(jacobians),
+            find_shared(jacobians),
         )
 
 
-def summed(jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
+def by_ones(jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
     """Return what v = ones leaves: the sums of the columns of J. ``dust`` marks entries that rounding has left of 0."""
     grad, lost = {}, {}
     for name, j in jacobians.items():
@@ -268,7 +268,7 @@ def only_dust(jacobian: Jacobian, dust: Mask) -> Mask:
     return (some & ~more).reshape(jacobian.input_shape)
 
 
-def taken(row: int, jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
+def by_one_hot(row: int, jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
     """Return what a v that is 1 in one entry alone leaves: this row of J."""
     grad, lost = {}, {name: np.zeros(jacobian.input_shape, dtype=bool) for name, jacobian in jacobians.items()}
     for name, jacobian in jacobians.items():
@@ -311,7 +311,7 @@ def other_row(v: Array, jacobians: Mapping[str, Jacobian]) -> int:
     return int(np.argmax(counts))
 
 
-def shared(jacobians: Mapping[str, Jacobian]) -> Shared | None:
+def find_shared(jacobians: Mapping[str, Jacobian]) -> Shared | None:
     """Return the first entry of an input on which several entries of y depend."""
     for name, jacobian in jacobians.items():
         used = jacobian.values != 0
@@ -404,7 +404,7 @@ def find_samples(run: Run) -> Samples | None:
     if run.value.size != 1 or not isinstance(run.output, Operation) or not run.active:
         return None
     kept = run.cotangents()
-    means = (node for node, is_mean in averaged(run.output) if is_average(node, is_mean, kept, run))
+    means = (node for node, is_mean in means_behind(run.output) if is_average(node, is_mean, kept, run))
     return next((samples for samples in (terms_of(of, kept, run) for of in means) if samples is not None), None)
 
 
@@ -431,7 +431,7 @@ def terms_of(of: Node, kept: Mapping[int, Any], run: Run) -> Samples | None:
     return Samples(count, shown, {name: whole[name] - through[name] for name in run.names} if passed else {})
 
 
-def averaged(output: Node) -> Iterator[tuple[Node, bool]]:
+def means_behind(output: Node) -> Iterator[tuple[Node, bool]]:
     """Yield what an output is a mean of, or a sum, with whether it is a mean: by sums, constants and reshapes alone."""
     stack, seen = [output], {output.index}
     while stack:

@@ -19,7 +19,7 @@ from gradcli.explanation.jacobians import Jacobian, call_backward, compare, digi
 from gradcli.explanation.notes import (
     given_by,
     is_edgy,
-    is_near,
+    is_near_in_float32,
     note_before,
     note_dependence,
     note_disagreement,
@@ -144,7 +144,7 @@ def follow_run(run: Run, backward: list[Backward]) -> tuple[list[Backward], list
         other = {
             name: gave[name]
             for name, g in call.grad.items()
-            if name in gave and gave[name].shape == g.shape and not is_near(gave[name], g)
+            if name in gave and gave[name].shape == g.shape and not is_near_in_float32(gave[name], g)
         }
         changed |= dict.fromkeys(other)
         grad = total = {**call.grad, **other}

@@ -175,7 +175,7 @@ class Teller:
     def written(self, record: Assigned, turn: int, call: Callable[[str], str]) -> str:
         """Return what a value is as the user wrote it, or entry by entry where a write to another changed it."""
         if record.chosen is None:
-            return written(record, turn, call)
+            return assigned_text(record, turn, call)
         old, new, (chosen, shape) = call(record.name), call(record.value.text), record.chosen
         texts = [
             tight(new) + place_text(k, shape) if k >= 0 else tight(old) + place_text(i, chosen.shape)
@@ -256,7 +256,7 @@ def names_in(record: Assigned) -> list[str]:
     return names + ([record.name] if record.operator or record.index else [])
 
 
-def written(record: Assigned, turn: int, call: Callable[[str], str]) -> str:
+def assigned_text(record: Assigned, turn: int, call: Callable[[str], str]) -> str:
     """Return what is assigned as the user wrote it, with variables as ``call`` says."""
     text = record.value.put(call)
     if record.row:

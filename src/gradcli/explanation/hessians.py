@@ -28,7 +28,7 @@ from gradcli.explanation.confirmation import Confirmation, unasked
 from gradcli.explanation.evaluation import Run, Source
 from gradcli.explanation.jacobians import Jacobian, call_backward, compare, read_jacobians
 from gradcli.explanation.rereading import NEAR, compiled
-from gradcli.explanation.results import Backward, Note, Proof, within
+from gradcli.explanation.results import Backward, Note, Proof, agree_within
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.views import Hessian
 from gradcli.formulas.vjps import lift, settle, write
@@ -119,7 +119,7 @@ def gradient_of(run: Run, seed: Array) -> Any:
     if len(gradients) == 1:
         return gradients[0]
     names = {f"g{k}": part for k, part in enumerate(gradients)}
-    return run_text(run.graph, f"cat([{', '.join(f'reshape({name}, -1)' for name in names)}])", names)
+    return run_on_graph(run.graph, f"cat([{', '.join(f'reshape({name}, -1)' for name in names)}])", names)
 
 
 def differentiable(graph: Graph, node: Operation, k: int, g: Any) -> Any:
@@ -157,14 +157,14 @@ def write_on(graph: Graph, node: Operation, k: int, g: Any, choice: int, short: 
 
     try:
         part = handed_on(node, k, lift(written(g, "g")), written, choice)
-        return None if part is None else run_text(graph, settle(part).text, bound)
+        return None if part is None else run_on_graph(graph, settle(part).text, bound)
     except GivenUp:
         raise
     except GradcliError:
         return None
 
 
-def run_text(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
+def run_on_graph(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
     """Return what an expression gives where its names stand for these nodes and arrays; None for what is none."""
     program = compiled(text, frozenset(bound))
     if program is None or not program.inputs.keys() <= bound.keys():
@@ -178,7 +178,7 @@ def run_text(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
 def is_near(result: Array, wanted: Array, slack: float) -> bool:
     """Return whether numbers are the engine's, beside the largest; where that is not finite, nor may they be."""
     largest = np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted))
-    return result.shape == wanted.shape and within(result, wanted, NEAR * largest + slack)
+    return result.shape == wanted.shape and agree_within(result, wanted, NEAR * largest + slack)
 
 
 def is_symmetric(blocks: Mapping[tuple[str, str], Jacobian]) -> bool | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.engine.graph import LARGE
 from gradcli.exact.work import ROUNDING, VISIBLE, WRONG
-from gradcli.explanation.results import Agreement, Backward, sum_of, within
+from gradcli.explanation.results import Agreement, Backward, agree_within, sum_of
 from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
 from gradcli.ops.declare import Array, Indices
 from gradcli.ops.links import NORMAL
@@ -235,7 +235,7 @@ def tolerance(sizes: Array) -> Array:
 
 def agrees(left: Array, right: Array, sizes: Array) -> bool:
     """Return whether rounding explains how far numbers of two routes are apart; both or neither are finite."""
-    return within(left, right, tolerance(sizes))
+    return agree_within(left, right, tolerance(sizes))
 
 
 def finite_distance(left: Array, right: Array) -> Array:

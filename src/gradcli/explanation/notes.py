@@ -15,7 +15,7 @@ from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.naming import called_by, flat_by, place_text
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import listed
-from gradcli.explanation.results import Note, within
+from gradcli.explanation.results import Note, agree_within
 from gradcli.language.values import Cotangent
 from gradcli.ops.declare import Array, Indices, Op, holds_somewhere, value_of
 from gradcli.ops.making import DATA, DETACH
@@ -245,10 +245,10 @@ def note_backward(nodes: Iterable[Node], output: Any) -> list[Note]:
 
 def note_disagreement(output: Any, infinite: str) -> Note:
     """Say why the routes differ; ``infinite`` is which of them is not finite where they do: grad, J, or neither."""
-    return Note("routes-differ", reason(reaches(output) if isinstance(output, Node) else [], infinite))
+    return Note("routes-differ", why_routes_differ(reaches(output) if isinstance(output, Node) else [], infinite))
 
 
-def reason(nodes: list[Node], infinite: str) -> str:
+def why_routes_differ(nodes: list[Node], infinite: str) -> str:
     """Return why the routes differ on a graph."""
     operations = [node for node in nodes if isinstance(node, Operation)]
     other = (
@@ -487,7 +487,9 @@ def added_together(calls: Sequence[Any]) -> dict[str, Array]:
 def note_before(first: Any) -> list[Note]:
     """Say what had a gradient of calls before the first one, which this answer is without."""
     names = [
-        name for name, g in first.adds.items() if first.grad.get(name) is not None and not is_near(first.grad[name], g)
+        name
+        for name, g in first.adds.items()
+        if first.grad.get(name) is not None and not is_near_in_float32(first.grad[name], g)
     ]
     if not names:
         return []
@@ -509,8 +511,8 @@ def note_past(program: Any, changed: Sequence[str]) -> Note:
     )
 
 
-def is_near(left: Any, right: Any) -> bool:
+def is_near_in_float32(left: Any, right: Any) -> bool:
     """Return whether two gradients are the same but for the rounding of float32."""
     a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     largest = float(np.max(np.abs(b), initial=0.0, where=np.isfinite(b)))
-    return within(a, b, NEAR * (np.abs(b) + max(largest, 1e-300)))
+    return agree_within(a, b, NEAR * (np.abs(b) + max(largest, 1e-300)))

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcli.errors import Budget, GivenUp, GradcliError
 from gradcli.exact.work import ROUNDING
-from gradcli.explanation.results import within
+from gradcli.explanation.results import agree_within
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array, value_of
@@ -104,7 +104,7 @@ def is_same(result: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
         got = result if result.shape == wanted.shape else np.broadcast_to(result, wanted.shape)
     except ValueError:
         return False
-    return within(got, wanted, NEAR * np.abs(wanted) + ROUNDING * np.where(np.isfinite(sizes), sizes, 0.0))
+    return agree_within(got, wanted, NEAR * np.abs(wanted) + ROUNDING * np.where(np.isfinite(sizes), sizes, 0.0))
 
 
 LETTERS = "ijkl"

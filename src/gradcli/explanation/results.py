@@ -190,7 +190,7 @@ class Dust:
     grad: Mask
 
 
-def within(left: Array, right: Array, bound: Array | float) -> bool:
+def agree_within(left: Array, right: Array, bound: Array | float) -> bool:
     """Return whether numbers are no farther apart than a bound; where one of two is not finite, nor is the other."""
     one, other = np.isfinite(left), np.isfinite(right)
     with np.errstate(all="ignore"):

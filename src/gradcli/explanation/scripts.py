@@ -105,7 +105,7 @@ def read_script(
     if ended.raised is not None and asked.at is None and asked.turn is None:
         raise ScriptError(ended)
     if not derivative_calls(ended):
-        return last_value(text, ended, asked, settings)
+        return last_value_of(text, ended, asked, settings)
     calls = choose(ended, asked.at, asked.turn)
     events = ended.run.log.events
     resets = [False] * len(calls)
@@ -144,7 +144,7 @@ def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tup
             )
 
 
-def last_value(text: str, ended: Ended, asked: Asked, settings: Running) -> Any:
+def last_value_of(text: str, ended: Ended, asked: Asked, settings: Running) -> Any:
     """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` for none."""
     from gradcli.runner.replay import program_of
 

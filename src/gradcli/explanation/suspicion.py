@@ -315,11 +315,11 @@ def step_text(graph: Graph, nodes: list[Node], wanted: Node) -> str:
     if not isinstance(wanted, Operation):
         return str(wanted.name)
     name = next((name for name, node in numbered(graph) if node is wanted), "")
-    text = written(graph, nodes, wanted)
+    text = step_formula(graph, nodes, wanted)
     return f"{name} = {text}" if name and text else name or text or called_by(graph, wanted)
 
 
-def written(graph: Graph, nodes: list[Node], wanted: Node) -> str | None:
+def step_formula(graph: Graph, nodes: list[Node], wanted: Node) -> str | None:
     """Return the operation as the language writes it, None where it is long."""
     if len(nodes) > MOST_STEPS:
         return None

@@ -279,13 +279,13 @@ def rule_steps(row: Taped, labels: Mapping[str, str], numbers: Mapping[str, Arra
         if len(slopes) == len(parts):
             with np.errstate(all="ignore"):
                 value = np.asarray(sum(slopes[1:], start=slopes[0]))
-            formula = joined([text for text, _ in parts])
+            formula = joined_terms([text for text, _ in parts])
             yield Step(row.sent[0].rule, row.label, labels.get(to, to), formula, with_numbers(formula, numbers), value)
 
 
 def chain_step(row: Taped, g: Array, reached: Sequence[Sent], numbers: Mapping[str, Array]) -> Step:
     """Return how the cotangent ``g`` of a value is found from those of the values that it is used in."""
-    formula = joined([sent.text for sent in reached]) if len(reached) == row.uses else None
+    formula = joined_terms([sent.text for sent in reached]) if len(reached) == row.uses else None
     rule = "chain" if not reached or reached[0].local is not None else reached[0].rule
     if not row.uses:
         rule, formula = "unused", "0"
@@ -294,7 +294,7 @@ def chain_step(row: Taped, g: Array, reached: Sequence[Sent], numbers: Mapping[s
     return Step(rule, f"{row.name}.grad", "", formula, with_numbers(formula, numbers), g)
 
 
-def joined(texts: Sequence[str | None]) -> str | None:
+def joined_terms(texts: Sequence[str | None]) -> str | None:
     """Return the sum of texts, a minus before a product as its sign; None where one is missing."""
     terms = [text for text in texts if text is not None]
     if not terms or len(terms) < len(texts):

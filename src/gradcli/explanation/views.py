@@ -450,11 +450,11 @@ def descend(run: Run, lr: float, count: int) -> Descent:
     if numbers > MOST_NUMBERS:
         message = f"--iterations {count:,} would hold {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise GradcliError("budget", message, hint="take fewer steps, or fewer variables with --wrt")
-    steps = walk(run, lr, count)
+    steps = take_descent(run, lr, count)
     return replace(steps, remarks=diverges(run, steps))
 
 
-def walk(run: Run, lr: float, count: int) -> Descent:
+def take_descent(run: Run, lr: float, count: int) -> Descent:
     """Return at most ``count`` steps with ``lr``, and why there are no more."""
 
     def moving(inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -465,7 +465,7 @@ def walk(run: Run, lr: float, count: int) -> Descent:
     steps: list[DescentStep] = []
     with np.errstate(all="ignore"):
         while len(steps) < count:
-            ending = stopped(y, grad) or ("more would cost too much" if cost > MOST_COST else "")
+            ending = why_stopped(y, grad) or ("more would cost too much" if cost > MOST_COST else "")
             if ending:
                 break
             further = {**inputs, **{name: inputs[name] - lr * grad[name] for name in run.names}}
@@ -496,7 +496,7 @@ def evaluated(run: Run, inputs: Mapping[str, Array]) -> tuple[Array, dict[str, A
     return there.value, there.gradients(run.seed) if there.value.shape == run.seed.shape else {}, cost
 
 
-def stopped(y: Array, grad: Mapping[str, Array]) -> str:
+def why_stopped(y: Array, grad: Mapping[str, Array]) -> str:
     """Return why there is no next step; empty where there is one."""
     if not np.all(np.isfinite(y)):
         return "the value is not finite"
@@ -526,5 +526,5 @@ def diverges(run: Run, descent: Descent) -> list[Note]:
 
 def comes_down(run: Run, lr: float, count: int) -> bool:
     """Return whether some steps with ``lr`` lower v·y, and no more of them than are shown."""
-    descent = walk(run, lr, min(count, MOST_TRIED))
+    descent = take_descent(run, lr, min(count, MOST_TRIED))
     return bool(descent.steps) and math.isfinite(descent.value) and descent.value < descent.steps[0].value
