@@ -495,30 +495,25 @@ def true_column(exact: Exact, both: Derivative, column: int) -> tuple[list[list[
     Raises ``Spent``.
     """
     jacobian, x = both.jacobian, np.asarray(exact.point[both.variable])
-    inside = jacobian.columns == column
+    inside, unit = jacobian.columns == column, float(np.ravel(units(x))[column])
     sizes = np.zeros((jacobian.shape[0], 1))
     sizes[jacobian.rows[inside], 0] = np.asarray(jacobian.sizes)[inside]
-    return true_by(exact, both, column, x, sizes), sizes
+    step = np.where(np.arange(x.size) == column, unit, 0.0).reshape(x.shape)
+    slope = exact.along({both.variable: step}, to_decimals(sizes * unit))
+    return [[per_unit(value, unit)] for value in slope.values], sizes
 
 
-def true_by(exact: Exact, both: Derivative, column: int, x: Array, sizes: Array) -> list[list[Decimal]]:
-    """Return the true derivative by one entry of a variable ``x``, for terms of these ``sizes``. Raises ``Spent``."""
-    step = np.zeros(x.size)
-    step[column] = unit = float(np.ravel(units(x))[column])
-    slope = exact.along({both.variable: step.reshape(x.shape)}, to_decimals(sizes * unit))
-    return [[per_unit(value, unit)] for value in slope.values]
-
-
-def hold_column(exact: Exact, both: Derivative, column: int) -> list[Comparison]:
-    """Return how both routes compare with the truth in one column of J. Raises ``Spent``."""
+def hold_column(exact: Exact, both: Derivative, column: int, row: int | None = None) -> list[Comparison]:
+    """Return how both routes compare with the truth in one column of J, or in one row of that. Raises ``Spent``."""
     truth, sizes = true_column(exact, both, column)
-    inside = both.jacobian.columns == column
-    symbols = np.zeros(both.jacobian.shape[0])
-    symbols[both.jacobian.rows[inside]] = both.jacobian.values[inside]
-    numbers = {SYMBOLS: symbols, **({REVERSE: both.reverse[:, column]} if both.each else {})}
+    inside, symbols = both.jacobian.columns == column, np.zeros_like(sizes)
+    symbols[both.jacobian.rows[inside], 0] = both.jacobian.values[inside]
+    numbers = {SYMBOLS: symbols, **({REVERSE: both.reverse[:, column : column + 1]} if both.each else {})}
+    start, stop = (0, len(truth)) if row is None else (row, row + 1)
+    labels = (lambda k: both.row(start + k)), always(both.column(column))
     return [
         judge_route(
-            Table(both.variable, route, values[:, None].tolist(), truth, sizes, both.row, always(both.column(column)))
+            Table(both.variable, route, values[start:stop].tolist(), truth[start:stop], sizes[start:stop], *labels)
         )
         for route, values in numbers.items()
     ]
@@ -532,13 +527,5 @@ def hold_least(exact: Exact, both: Derivative) -> list[Comparison]:
     for k in np.argsort(shares)[:MOST_SINGLE].tolist():
         if shares[k] * WRONG > ROUNDING or not both.each:
             break
-        row, column, size = int(jacobian.rows[k]), int(jacobian.columns[k]), float(np.asarray(jacobian.sizes)[k])
-        sizes = np.where(np.arange(jacobian.shape[0]) == row, size, 0.0)
-        truth = true_by(exact, both, column, np.asarray(exact.point[both.variable]), sizes)[row]
-        numbers = {SYMBOLS: float(jacobian.values[k]), REVERSE: float(both.reverse[row, column])}
-        names, of_one = (always(both.row(row)), always(both.column(column))), np.array([[size]])
-        comparisons += [
-            judge_route(Table(both.variable, route, [[value]], [truth], of_one, *names))
-            for route, value in numbers.items()
-        ]
+        comparisons += hold_column(exact, both, int(jacobian.columns[k]), int(jacobian.rows[k]))
     return comparisons

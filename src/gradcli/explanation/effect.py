@@ -13,7 +13,7 @@ from gradcli.engine.graph import Node, Operation
 from gradcli.engine.reverse import backward
 from gradcli.errors.hints import counted, index_of, listed, short_array
 from gradcli.exact.work import ROUNDING
-from gradcli.explanation.jacobians import Jacobian
+from gradcli.explanation.jacobians import Jacobian, one_hot
 from gradcli.explanation.notes import chooses_by_value
 from gradcli.explanation.rereading import NAME
 from gradcli.explanation.results import Backward, Dust, Note
@@ -233,52 +233,28 @@ def weigh(
     grad = {name: np.where(marks[name].grad, 0.0, g) for name, g in summed_grad.items()}
     with np.errstate(all="ignore"):
         total, size, hot = float(v @ y), max(v.size, 1), np.flatnonzero(v)
-        row, ones = other_row(v, jacobians), by_ones(jacobians, dust)
+        row, ones = other_row(v, jacobians), weighted(np.ones(run.value.shape), jacobians, dust)
         return Effect(
             total,
             nudge(run, grad, v, y) if math.isfinite(total) else None,
             ones,
             Weighted({name: g / size for name, g in ones.grad.items()}, ones.dust),
             row,
-            by_one_hot(row, jacobians, dust),
+            weighted(one_hot(run.value.shape, row), jacobians, dust),
             int(hot[0]) if len(hot) == 1 and v[hot[0]] == 1 else None,
             "sum" if (v == 1).all() else "mean" if (v == 1 / size).all() else "",
             find_shared(jacobians),
         )
 
 
-def by_ones(jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
-    """Return what v = ones leaves: the sums of the columns of J. ``dust`` marks entries that rounding has left of 0."""
-    grad, lost = {}, {}
+def weighted(v: Array, jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
+    """Return what another v, in the shape of y, leaves; ``dust`` marks the entries of J that rounding has left of 0."""
+    grad, lost = {name: jacobian.vjp(v) for name, jacobian in jacobians.items()}, {}
     for name, j in jacobians.items():
-        grad[name] = (
-            j.pattern.sum_columns(j.values).reshape(j.input_shape) if j.held else j.vjp(np.ones(j.output_shape))
-        )
-        lost[name] = dust_of(np.ones(j.matrix_shape[0]), j, grad[name]) | only_dust(j, dust[name])
-    return Weighted(grad, lost)
-
-
-def only_dust(jacobian: Jacobian, dust: Mask) -> Mask:
-    """Return for which entries of x the column of J has ``dust``, and nothing else that is not 0."""
-    count = jacobian.matrix_shape[1]
-    if not dust.any():
-        return np.zeros(jacobian.input_shape, dtype=bool)
-    some = np.bincount(jacobian.columns[dust], minlength=count) > 0
-    more = np.bincount(jacobian.columns[(jacobian.values != 0) & ~dust], minlength=count) > 0
-    return (some & ~more).reshape(jacobian.input_shape)
-
-
-def by_one_hot(row: int, jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
-    """Return what a v that is 1 in one entry alone leaves: this row of J."""
-    grad, lost = {}, {name: np.zeros(jacobian.input_shape, dtype=bool) for name, jacobian in jacobians.items()}
-    for name, jacobian in jacobians.items():
-        if not jacobian.held:
-            grad[name] = jacobian.row(row)
-            continue
-        entries = slice(*np.searchsorted(jacobian.rows, [row, row + 1]))
-        grad[name] = np.zeros(jacobian.input_shape)
-        grad[name].flat[jacobian.columns[entries]] = jacobian.values[entries]
-        lost[name].flat[jacobian.columns[entries]] = dust[name][entries]
+        used, count = np.ravel(v)[j.rows] != 0, j.matrix_shape[1]
+        some = np.bincount(j.columns[used & dust[name]], minlength=count) > 0
+        more = np.bincount(j.columns[used & (j.values != 0) & ~dust[name]], minlength=count) > 0
+        lost[name] = dust_of(np.ravel(v), j, grad[name]) | (some & ~more).reshape(j.input_shape)
     return Weighted(grad, lost)
 
 
