@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from gradcli.interface import Explanation
 
 
-def explain_cell(line: str, cell: str, known: dict[str, Any]) -> Explanation:
+def explain_cell(line: str, cell: str, variables: dict[str, Any]) -> Explanation:
     """Return the explanation of a cell.
 
     ``line`` gives variables, v and names to differentiate by, as the command line has them: ``x=1,2 v=1,10 wrt=x``.
-    A value that is a name is a variable of the notebook, ``known``; so is any variable that the line leaves out.
+    A value that is a name is a variable of the notebook, ``variables``; so is any variable that the line leaves out.
     """
     try:
-        given = dict(word.partition("=")[::2] for word in shlex.split(line))
+        texts = dict(word.partition("=")[::2] for word in shlex.split(line))
     except ValueError:
         raise GradcliError("option", "a quote is not closed", hint="for example %%gradcli x='1, 2' v=1,10") from None
-    wrong = next((name for name, text in given.items() if not (name.isidentifier() and text)), None)
+    wrong = next((name for name, text in texts.items() if not (name.isidentifier() and text)), None)
     if wrong is not None:
         raise GradcliError("option", f"'{wrong[:40]}' is not NAME=VALUE", hint="for example %%gradcli x=1,2 v=1,10")
-    v, wrt = given.pop("v", None), given.pop("wrt", None)
-    values = {name: value_of(text, name, known) for name, text in given.items()}
+    v, wrt = texts.pop("v", None), texts.pop("wrt", None)
+    values = {name: value_of(text, name, variables) for name, text in texts.items()}
     needed = Function(cell, given=values).inputs
-    values |= {name: known[name] for name in needed if name not in values and name in known}
+    values |= {name: variables[name] for name in needed if name not in values and name in variables}
     names = None if wrt is None else [name.strip() for name in wrt.split(",")]
-    return explain(cell, v=None if v is None else value_of(v, "v", known), wrt=names, inputs=values)
+    return explain(cell, v=None if v is None else value_of(v, "v", variables), wrt=names, inputs=values)
 
 
-def value_of(text: str, name: str, known: dict[str, Any]) -> Any:
+def value_of(text: str, name: str, variables: dict[str, Any]) -> Any:
     """Return the value of a text: a variable of the notebook, or numbers."""
-    return known[text] if text in known else read_value(text, name, Budget())
+    return variables[text] if text in variables else read_value(text, name, Budget())
 
 
 class CellError(Exception):

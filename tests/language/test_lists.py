@@ -12,12 +12,7 @@ from oracles import cases, needs_torch
 X = [1.0, 2.0, 3.0, 4.0]
 TABLES = cases("lists.json")
 OF_PYTHON = TABLES["OF_PYTHON"]
-ARRAYS = [
-    "h = [x, x**2]\nh[0].sum()*h[1].sum()",
-    "w = x*1\nL = [w, w*2]\nt = 0.0\nfor i in range(2):\n    t = t + L[i].sum()\nt",
-    "a = x*1\na = a*2\nL = [a, a*3]\nL[1].sum()",
-    "w = [2.0, 3.0, 1.0, 0.5]\ns = 0.0\nfor i in range(4):\n    s += w[i]*x[i]\ns",
-]
+ARRAYS = TABLES["ARRAYS"]
 
 
 @needs_torch

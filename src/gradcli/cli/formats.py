@@ -19,9 +19,9 @@ import numpy as np
 from gradcli.document.texts import full
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.hints import counted
-from gradcli.language.misread import instead_of
+from gradcli.language.misread import ascii_for
 from gradcli.language.source import character_name
-from gradcli.language.values import is_number, of_lines, read_value
+from gradcli.language.values import is_number_text, of_lines, read_value
 from gradcli.ops.links import Given
 
 MOST_CELLS = 10_000
@@ -209,7 +209,7 @@ def numbers_of(row: Row, width: int, delimiter: str, budget: Budget) -> list[flo
 
 def number(cell: str, row: int, column: int, delimiter: str, budget: Budget) -> float:
     """Return the number in a cell; raises ``value`` with what to write in its place."""
-    if is_number(cell):
+    if is_number_text(cell):
         result = float(cell)
         if math.isfinite(result):
             return result
@@ -233,7 +233,7 @@ def instead(cell: str, delimiter: str, budget: Budget) -> str:
     if other:
         return f"the first delimiter is {DELIMITERS[delimiter]}: separate all rows by it"
     if foreign:
-        plain = instead_of(foreign)
+        plain = ascii_for(foreign)
         return f"it has {character_name(foreign)}" + (f": {plain}" if plain else "")
     if percent:
         return f"a percentage is a hundredth: write {Decimal(percent[1]) / 100}"

@@ -239,10 +239,10 @@ def quoted(operands: list[str]) -> str:
 
 def refuse_foreign(flag: str) -> None:
     """Raise ``option`` for a flag whose name is not ASCII, with the name spelled out."""
-    from gradcli.language.misread import spelled
+    from gradcli.language.misread import in_ascii
 
     if not flag.isascii() and flag[2:].isidentifier():
-        hint = f"call it --{spelled(flag[2:])}, in the program too"
+        hint = f"call it --{in_ascii(flag[2:])}, in the program too"
         raise GradcliError("option", f"variables have ASCII names, not {flag}", hint=hint)
 
 

@@ -45,13 +45,13 @@ LARGEST_ROOT = 64
 """The largest whole number whose root has a name, beside the powers of 2 and the hundreds above."""
 
 
-def constant_name(number: float) -> str:
+def number_name(number: float) -> str:
     """Return a positive number as text: ``2*pi/3``, ``1/(2*pi)``, ``0.3``."""
     above, below = constant_texts(number)
-    return divided("*".join(above) or "1", below)
+    return over_divisors("*".join(above) or "1", below)
 
 
-def divided(text: str, divisors: Sequence[str]) -> str:
+def over_divisors(text: str, divisors: Sequence[str]) -> str:
     """Return a product over one line of divisors."""
     if not divisors:
         return text
@@ -94,19 +94,19 @@ def known_constants() -> dict[float, Parts]:
     return result
 
 
-def add_multiples(found: dict[float, Parts]) -> None:
+def add_multiples(constants: dict[float, Parts]) -> None:
     """Add multiples and fractions of ``pi`` and ``e``, and of their squares."""
     for name, value in (("pi", math.pi), ("e", math.e)):
         for n in range(1, 9):
             many = [str(n)] * (n > 1)
             for d in (1, 2, 3, 4, 6, 8, 180):
-                found.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
-            found.setdefault(n / value, (many, [name]))
-            found.setdefault(1 / (n * value), ([], [*many, name]))
-        found.setdefault(value**2, ([f"{name}**2"], []))
+                constants.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
+            constants.setdefault(n / value, (many, [name]))
+            constants.setdefault(1 / (n * value), ([], [*many, name]))
+        constants.setdefault(value**2, ([f"{name}**2"], []))
     for n in (1, 2, 3, 4, 8):
         for d in (1, 2, 3, 4, 6):
-            found.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
+            constants.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
 
 
 class Factor(NamedTuple):
@@ -233,10 +233,10 @@ def after(what: Expression, text: str) -> Expression:
 def infix(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
     """Return two expressions with an operator between them that is no arithmetic of numbers."""
     forms = FORMS.get() if sign == "@" else None
-    return forms.matmul(left, right) if forms else between(sign, rank, left, right)
+    return forms.matmul(left, right) if forms else infix_as_is(sign, rank, left, right)
 
 
-def between(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
+def infix_as_is(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
     """Return two expressions as they are with an operator between them."""
     first = left.within(rank if rank == COMPARED or left.factors else rank - 1)
     sides = (left, right) if sign == "@" else ()
@@ -248,7 +248,7 @@ def compare(sign: str, left: Expression, right: Expression) -> Expression:
     if left.value is not None and right.value is not None:
         return number(ORDER[sign](left.value, right.value))
     forms = FORMS.get()
-    return forms.compare(sign, left, right) if forms else between(sign, COMPARED, left, right)
+    return forms.compare(sign, left, right) if forms else infix_as_is(sign, COMPARED, left, right)
 
 
 def choose(condition: Expression, left: Expression, right: Expression) -> Expression:
@@ -319,10 +319,10 @@ def product(factors: Sequence[Factor]) -> Expression:
             flat.append(Factor(below=True, what=what))
     if any(not below and what.value == 0 for below, what in flat):
         return number(0)
-    return signed_product(tuple(squared(reduced(flat))), negative)
+    return signed_product(tuple(squared(reduce_numbers(flat))), negative)
 
 
-def reduced(factors: Sequence[Factor]) -> list[Factor]:
+def reduce_numbers(factors: Sequence[Factor]) -> list[Factor]:
     """Return factors with neighbouring whole numbers made one, and without those that are 1."""
     result: list[Factor] = []
     fraction = Fraction(1)
@@ -331,15 +331,15 @@ def reduced(factors: Sequence[Factor]) -> list[Factor]:
         if value is not None and value.is_integer() and 0 < value < EXACT:
             fraction = fraction / Fraction(value) if factor.below else fraction * Fraction(value)
             continue
-        result += [*numbers_of(fraction), factor]
+        result += [*fraction_factors(fraction), factor]
         fraction = Fraction(1)
-    result += numbers_of(fraction)
+    result += fraction_factors(fraction)
     if not result or result[0].below:
         result.insert(0, Factor(below=False, what=Expression("1", value=1.0)))
     return result
 
 
-def numbers_of(fraction: Fraction) -> list[Factor]:
+def fraction_factors(fraction: Fraction) -> list[Factor]:
     """Return the factors that a fraction is written as."""
     above, below = fraction.numerator, fraction.denominator
     result = [] if above == 1 else [Factor(below=False, what=Expression(number_text(above), value=float(above)))]

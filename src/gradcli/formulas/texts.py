@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text, taken_names
-from gradcli.formulas.expression import constant_name, known_constants
+from gradcli.formulas.expression import known_constants, number_name
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.links import listed
@@ -70,8 +70,8 @@ class Texts:
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
         wanted = {node.index for node in nodes if node.op is not None}
         words = set(RESERVED) | {"e", "pi"}
-        own = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
-        self._own: dict[int, str] = {node.index: name for name, node in reversed(own)}
+        called = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
+        self._own: dict[int, str] = {node.index: name for name, node in reversed(called)}
         self.taken = words | taken_names(graph)
         self.definitions: dict[str, str] = {}
         self.names: dict[int, str] = {}
@@ -159,7 +159,7 @@ class Texts:
         if isinstance(argument, Node):
             return self.text[argument.index]
         if np.ndim(argument) == 0 and float(argument) in known_constants():
-            text = constant_name(float(argument))
+            text = number_name(float(argument))
             return text, (ATOM if text.isidentifier() or is_call(text) else PRODUCT)
         text = constant_text(argument)
         return text, (75 if text.startswith("-") else ATOM)

@@ -250,13 +250,19 @@ class Columns(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
         """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y as a product of entries."""
         self.generic_visit(node)
-        left, right = self.axes_of(node.left), self.axes_of(node.right)
-        if isinstance(node.op, ast.Mult) and left and right:
+        if isinstance(node.op, ast.Mult) and self.has_axes(node.left) and self.has_axes(node.right):
             return ast.BinOp(node.left, Entrywise(), node.right)
+        left, right = self.axes_of(node.left), self.axes_of(node.right)
         if not isinstance(node.op, ast.MatMult) or left != 1 or right not in (1, 2):
             return node
         row, other = (node.left, node.right) if right == 1 else (node.right, node.left)
         return ast.BinOp(transposed(row), ast.MatMult(), other)
+
+    def has_axes(self, node: ast.expr) -> bool:
+        """Return whether an expression surely has axes, however many."""
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+            return self.has_axes(node.left) or self.has_axes(node.right)
+        return bool(self.axes_of(node))
 
     def axes_of(self, node: ast.expr) -> int | None:
         """Return how many axes an expression has; None where that is not sure."""

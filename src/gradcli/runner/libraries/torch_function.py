@@ -220,6 +220,11 @@ class Call:
         called = [names[k] if k < len(names) else f"argument {k + 1}" for k in self.places]
         self.forward = Forward(inputs, [y.node for y in outputs], start, self.run.count, called)
 
+    def saved(self) -> list[Any] | None:
+        """Return the nodes and arrays that the forward has saved; None where ctx is none of PyTorch's."""
+        tensors = self.ctx.fields.get("_saved", () if self.library == "torch" else None)
+        return None if tensors is None else [tensor.node for tensor, _ in tensors if tensor is not None]
+
     def part(self, k: int, g: Any, again: bool) -> Any:
         """Return the gradient by the k-th differentiated argument: the user's backward runs once for all of them."""
         if self.last is None or self.last[0] is not g:

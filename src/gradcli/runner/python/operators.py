@@ -7,7 +7,9 @@ answer is refused where it comes to what was made of it, and nowhere else.
 from __future__ import annotations
 
 import ast
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
+from functools import cmp_to_key
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,7 @@ from gradcli.runner.values import (
     FLOATS,
     TITLES,
     UNBOUND,
+    VIEWS,
     Class,
     DType,
     Evaluate,
@@ -141,8 +144,8 @@ def rearrange(run: Run, x: Tensor, made: Tensor) -> None:
 Double = np.float64
 PLAIN = (int, float, bool)
 HOST_KINDS: tuple[type, ...] = (
-    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()),
-    type({}.items()),
+    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, deque, *VIEWS,
+    type(cmp_to_key(max)(0)),
 )  # fmt: skip
 
 
@@ -157,7 +160,10 @@ class Union(tuple):  # type: ignore[type-arg]
 
 
 KINDS_OF_TYPES = (Class, Union, Foreign, type(None))
-SEQUENCES = (str, list, tuple, bytes)
+SEQUENCES = (str, list, tuple, bytes, deque)
+ROWS = (list, tuple, deque)
+ITEMS = (*ROWS, dict)
+"""Containers whose items are compared one by one."""
 LEFT, BOTH = (0,), (0, 1)
 RAISING = ("/", "//", "%", "**")
 """Operators that raise for some numbers of Python's."""
@@ -258,7 +264,7 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of Python's own values, within bounds."""
     if sign == "%" and type(a) is str:
         return run.percent(a, b)
-    if sign in COMPARED and isinstance(a, list | tuple | dict) and isinstance(b, list | tuple | dict):
+    if sign in COMPARED and isinstance(a, ITEMS) and isinstance(b, ITEMS):
         if sign in ("==", "!="):
             return equal(run, a, b) is (sign == "==")
         if type(a) is type(b) and not isinstance(a, dict):
@@ -299,9 +305,14 @@ def equal(run: Run, a: Any, b: Any) -> bool:
     """Return whether two values are equal as Python has it, entry by entry in containers."""
     if a is b:
         return True
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return isinstance(a, list) == isinstance(b, list) and len(a) == len(b) and all_equal(run, a, b)
+    if isinstance(a, ROWS) and isinstance(b, ROWS):
+        alike = any(isinstance(a, kind) and isinstance(b, kind) for kind in ROWS)
+        return alike and len(a) == len(b) and all_equal(run, a, b)
+    if isinstance(a, Counter) and isinstance(b, Counter):
+        return all_equal(run, *([one[key] for key in (*a, *b)] for one in (a, b)))
     if isinstance(a, dict) and isinstance(b, dict):
+        if isinstance(a, OrderedDict) and isinstance(b, OrderedDict) and list(a) != list(b):
+            return False
         return a.keys() == b.keys() and all_equal(run, a.values(), [b[key] for key in a])
     if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
         return bool(a == b)
@@ -399,7 +410,7 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
     op = STEEP_POWER if library == "jax" and sign == "**" and by_float else OPERATORS[sign, 2]
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
-        bits = together(run, [a, b], library) if library == "torch" else promoted(*kinds)
+        bits = promoted(*kinds) if library == "numpy" else together(run, [a, b], library)
         return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
     dtype = together(run, [a, b], library)
     if sign == "/" and category(dtype) < 2:
@@ -429,7 +440,7 @@ def refuse_kinds(run: Run, sign: str, a: Any, b: Any, kinds: list[str]) -> None:
 def quotient_dtype(run: Run, dtype: str, library: str) -> str:
     """Return the type of floats that a quotient of integers is of."""
     if library == "jax":
-        return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else LONG[run.x64]
+        return quotient_type(run, dtype)
     return run.default_dtype if library == "torch" else "float64"
 
 
@@ -551,6 +562,13 @@ def plain_in_jax(run: Run, x: Any) -> str:
     return "bool" if kind is bool else (WEAK_WHOLE if kind is int else WEAK_FLOAT)[run.x64]
 
 
+def quotient_type(run: Run, dtype: str) -> str:
+    """Return the type of floats that JAX makes of one: of integers of 64 bits it has as many."""
+    if category(dtype) == 2:
+        return dtype
+    return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else LONG[dtype == "int64"]
+
+
 # ---- results
 def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = None) -> Any:
     """Return a result of the table as a tensor of a type; what has lost its fractions is cut to it."""
@@ -590,6 +608,8 @@ def negative(run: Run, a: Any, sign: str) -> Any:
         return -a if sign == "-" else +a if sign == "+" else ~int(a)
     if isinstance(a, Foreign):
         return a
+    if isinstance(a, Counter) and sign != "~":
+        return -a if sign == "-" else +a
     return run.fail("TypeError", f"bad operand type for unary {sign}: '{run.type_name(a)}'")
 
 
@@ -670,7 +690,8 @@ def hashable(run: Run, key: Any) -> Any:
                 made.tensor = key
                 return made
             return key.value.item() if hasattr(key.value, "item") else key.value
-    if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
+    by_no_hash = type(key) is Keyed and key.kind.find("__hash__") is None
+    if by_no_hash or isinstance(key, list | dict | set | deque | Tensor):
         return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")
     if type(key) is tuple:
         run.meter.turn(1, "the parts of a key do not end")
