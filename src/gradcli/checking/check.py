@@ -21,6 +21,7 @@ from gradcli.checking.expected import (
     read_expected,
 )
 from gradcli.checking.holding import Against, Held, Reading, hold_expected, hold_reading, read_formulas
+from gradcli.checking.mistakes import Surroundings, find_mistake
 from gradcli.checking.truth import (
     Derivative,
     Effort,
@@ -378,8 +379,6 @@ def expectation(
         computed = claimed_numbers(item.claims, item.variable, point, as_computed=True)
         digits_left = hold_reading(computed, against).comparison.digits
     if comparison.wrong and outcome.gradients is not None:
-        from gradcli.checking.mistakes import Surroundings, find_mistake  # what is right needs none
-
         others = {
             both.variable: both.reverse[0].reshape(both.leaf.shape)
             for both in routes

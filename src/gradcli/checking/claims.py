@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,10 +37,6 @@ from gradcli.runner.replay import Reached, ScriptProgram, ancestors, as_tensor, 
 from gradcli.runner.script import Ended, ScriptError, Story, Version, compile_text, root_of, run_script, value_at
 from gradcli.runner.state import bounds_of
 from gradcli.runner.values import Instance, Tensor
-
-if TYPE_CHECKING:
-    from gradcli.language.program import Program
-
 
 MOST_WAYS = 2_000
 """Values of a script among which pairs are looked for."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation, StandIn
+from gradcli.engine.graph import Graph, Node, Operation, StandIn, swept
 from gradcli.engine.naming import numbered, output_name
 from gradcli.engine.reverse import backward, cotangents
 from gradcli.errors import Budget, GivenUp, GradcliError, Place
 from gradcli.errors.hints import MisshapenV, MissingInputs, OwnInputs, did_you_mean, short_array
 from gradcli.explanation.notes import note_backward, note_own, note_run, refuse_integers
 from gradcli.explanation.results import Dust, Gradient, sum_of
-from gradcli.language.program import Program, compile_program
+from gradcli.language.program import Program, compile_program, own_inputs, with_output
 from gradcli.language.values import Cotangent, all_finite, as_array, detached, each_call, read_v, require_finite
 from gradcli.ops import spellings
 from gradcli.ops.declare import Array, value_of
@@ -360,8 +360,6 @@ def read_up_to(text: str, budget: Budget, names: frozenset[str], of: str, wrt: f
 
     Those are no formula, or give all inputs themselves, or those that are differentiated.
     """
-    from gradcli.language.program import with_output  # few formulas are asked for another output
-
     lines = "\n" in text.strip()
     try:
         program = compile_program(text, budget, names)
@@ -434,8 +432,6 @@ def missing_inputs(names: list[str], values: Iterable[str], compared: str | None
 
 def not_an_input(program: Program, name: str) -> GradcliError:
     """Return the error for a variable that the program does not have, or gives a value itself."""
-    from gradcli.language.program import own_inputs  # an error alone needs it
-
     assigned = next((item for item in own_inputs(program) if item.name == name), None)
     if assigned is not None:
         hint = f"leave out {assigned.where}, and the value that is given counts"
@@ -476,8 +472,6 @@ def refuse_own_inputs(program: Program) -> None:
     """
     if program.inputs:
         return
-    from gradcli.language.program import own_inputs  # an error alone needs it
-
     assigned = own_inputs(program)[:MOST_WAYS]
     if assigned:
         names = " and ".join(item.name for item in assigned)
@@ -566,8 +560,6 @@ def gather_gradient(run: Run, grad: dict[str, Array]) -> Gradient:
     first, alone = run.counted[0], len(run.counted) == 1
     notes = [*note_run(run.graph), *note_backward(run.graph.nodes, run.output)]
     if run.function.program.is_script and isinstance(run.output, Node):
-        from gradcli.engine.graph import swept
-
         notes += note_own(run.function.program, swept(run.output))
     return Gradient(
         run.function.place.text,

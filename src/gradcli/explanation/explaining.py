@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.exact.slopes import Exact
 from gradcli.exact.work import SURE
 from gradcli.explanation.confirmation import Confirmation, Sums, confirm, too_large_text, undecided_text
+from gradcli.explanation.effect import note_questions
 from gradcli.explanation.evaluation import Run, Source
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.forward import tell_values
@@ -106,8 +107,6 @@ def explain_run(
         *(note_script(program, composition.nodes, bent) if program.is_script else ()),
     ]
     if questions and not past:
-        from gradcli.explanation.effect import note_questions  # a check asks no questions
-
         notes += note_questions(run, composition.nodes, jacobians, formulas.definitions, notes)
     story = tell_values(run.graph, run.output, formulas.nodes, formulas.sources)
     return kind(

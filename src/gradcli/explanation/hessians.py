@@ -31,6 +31,7 @@ from gradcli.explanation.rereading import NEAR, compiled
 from gradcli.explanation.results import Backward, Note, Proof, agree_within
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.views import Hessian
+from gradcli.formulas.derivation import found_formulas
 from gradcli.formulas.vjps import in_whole_shape, lift, write
 from gradcli.language.arithmetic import as_tensor
 from gradcli.language.values import Cotangent
@@ -56,8 +57,6 @@ def differentiate_twice(run: Run, u: Direction | None, taken: Collection[str]) -
     ``taken`` are names that no helper of its formulas may have. Raises ``second`` where the rule of an operation
     cannot be differentiated, and ``budget``.
     """
-    from gradcli.formulas.derivation import found_formulas
-
     if not run.names:
         raise GradcliError("option", "--hessian: the program has no variable to differentiate by")
     again = run.function.evaluate(run.inputs)

@@ -13,7 +13,7 @@ import numpy as np
 from gradcli.engine.graph import LARGE
 from gradcli.exact.work import ROUNDING, VISIBLE, WRONG
 from gradcli.explanation.results import Agreement, Backward, agree_within, sum_of
-from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
+from gradcli.jacobian.sparse import DENSE_ENTRIES, Pattern, column_sums, nothing, times
 from gradcli.ops.declare import Array, Indices
 from gradcli.ops.links import NORMAL
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gradcli.formulas.index_rules import IndexRule
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.passes import Passes, Vectors
-    from gradcli.jacobian.sparse import Pattern
 
 
 class Applied:
@@ -187,8 +186,6 @@ def weighted_sums(v: Array, rows: Indices, columns: Indices, values: Array, coun
 
 def read_jacobians(run: Run, composition: Composition, formulas: Formulas | None = None) -> dict[str, Jacobian]:
     """Return J by each variable, with its formulas where there are any."""
-    from gradcli.jacobian.sparse import Pattern, nothing
-
     patterns: dict[str, Any] = formulas.patterns if formulas else {}
     shape, jacobians, applied = run.value.shape, {}, Applied(run)
     for name, leaf in run.leaves.items():

@@ -12,8 +12,10 @@ from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.hints import did_you_mean
 from gradcli.explanation.timeline import DERIVATIVE
 from gradcli.language.values import as_array
+from gradcli.ops import spellings
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
+from gradcli.runner.replay import ScriptProgram, program_of
 from gradcli.runner.script import LAST, Ended, ScriptError, compile_text, run_script
 from gradcli.runner.state import BOUNDS
 from gradcli.runner.values import Code, Instance, Tensor
@@ -78,8 +80,6 @@ def read_script(
     ``names`` are the names that have values from outside, with the values where it is a mapping. Raises what is
     refused, and the exception that ends the script as a ``ScriptError``.
     """
-    from gradcli.runner.replay import program_of
-
     values = {name: as_array(name, value) for name, value in names.items()} if isinstance(names, Mapping) else {}
     code, place = compile_text(text, budget=budget, last=LAST)
     free = code.text.free(values)
@@ -123,15 +123,11 @@ def read_script(
 
 def is_whole_script(program: Any) -> bool:
     """Return whether a program is a script with variables of its own, and no function of Python's."""
-    from gradcli.runner.replay import ScriptProgram
-
     return type(program) is ScriptProgram
 
 
 def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tuple[int, int]]) -> None:
     """Refuse a script that calls a function which no line defines: no value from outside could stand for it."""
-    from gradcli.ops import spellings
-
     for name in missing:
         if name in code.text.called:
             near = did_you_mean(name, [*(code.places.keys() - missing.keys()), *spellings()])
@@ -146,8 +142,6 @@ def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tup
 
 def last_value_of(text: str, ended: Ended, asked: Asked, settings: Running) -> Any:
     """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` for none."""
-    from gradcli.runner.replay import program_of
-
     try:
         program = program_of(text, -1, [], [], **settings)
     except GradcliError as error:
@@ -177,8 +171,6 @@ def numbers_of(variables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def first_ones(text: str, of: str, names: list[str], settings: Running) -> list[str]:
     """Return those of several variables that are computed from none of the others."""
-    from gradcli.runner.replay import program_of
-
     try:
         program = program_of(text, -1, [], [], of=of, traced=frozenset(names), **settings)
     except (GradcliError, ScriptError):

@@ -23,6 +23,8 @@ from gradcli.explanation.jacobians import Jacobian, agrees, one_hot, weighted_su
 from gradcli.explanation.notes import tell_bend
 from gradcli.explanation.results import Note, Proof
 from gradcli.explanation.suspicion import RUNS, count_work
+from gradcli.jacobian.passes import Passes
+from gradcli.jacobian.sparse import Pattern, count_passes
 from gradcli.language.values import as_input
 from gradcli.ops.declare import Array
 
@@ -171,8 +173,6 @@ class Hessian:
 
 def rows_of(whole: Jacobian, span: slice, shape: tuple[int, ...]) -> Jacobian:
     """Return the rows of a Jacobian by a stretch of its output, which has this shape of its own."""
-    from gradcli.jacobian.sparse import Pattern
-
     if not whole.held:
         return replace(whole, output_shape=shape, index_rules=[])
     inside = np.flatnonzero((whole.rows >= span.start) & (whole.rows < span.stop))
@@ -313,8 +313,6 @@ def colours(jacobians: Mapping[str, Jacobian]) -> int | None:
     """Return how many calls give all of J by all variables; None where that is not known."""
     if not all(jacobian.held for jacobian in jacobians.values()):
         return None
-    from gradcli.jacobian.sparse import count_passes
-
     if not jacobians:
         return 0
     starts = np.cumsum([0, *(jacobian.matrix_shape[1] for jacobian in jacobians.values())])
@@ -361,8 +359,6 @@ def carry(run: Run, u: Mapping[str, Array]) -> tuple[dict[int, Array], Array]:
     if not isinstance(output, Operation) or not output.active:
         steps = {leaf.index: u[name] for name, leaf in run.leaves.items()}
         return steps, np.abs(steps.get(getattr(output, "index", -1), still))
-    from gradcli.jacobian.passes import Passes
-
     passes = Passes(output, list(run.leaves.values()), run.graph)
     moved = passes.tangents({leaf.index: np.reshape(u[name], (1, -1)) for name, leaf in run.leaves.items()})
     nodes = run.graph.nodes
