@@ -16,7 +16,7 @@ from gradcli.batch.records import LONGEST_LINE, Line, Record, Wanted, fields_of,
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.hints import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
 from gradcli.explanation.evaluation import Function, Run, gather_gradient, read_gradient, stand
-from gradcli.explanation.jacobians import call_backward, read_jacobians
+from gradcli.explanation.jacobians import call_backward, compare, read_jacobians
 from gradcli.render.data import document, error_document, gradient_document, inputs_document, numbers_document
 
 if TYPE_CHECKING:
@@ -208,8 +208,6 @@ def reverse_alone(run: Run, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
 
 def by_numbers(run: Run, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of both routes without a formula."""
-    from gradcli.explanation.jacobians import compare
-
     jacobians = read_jacobians(run, run.compose())
     backward = call_backward(run, jacobians)
     agreement = compare(jacobians, backward, run.value)

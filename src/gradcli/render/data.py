@@ -14,6 +14,7 @@ from gradcli import __version__
 from gradcli.document.texts import Form, nested, relabelled, reshaped, strict
 from gradcli.errors.hints import index_of
 from gradcli.errors.inert import shortened
+from gradcli.explanation.results import Agreement, Backward, Gradient, Note, Proof, sum_vjps
 
 if TYPE_CHECKING:
     from gradcli.errors import GradcliError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.parts import Step, Tape
-    from gradcli.explanation.results import Agreement, Backward, Gradient, Note, Proof
     from gradcli.explanation.timeline import Event, Timeline
     from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
     from gradcli.ops.declare import Array, Indices
@@ -86,8 +86,6 @@ def gradient_document(answer: Gradient, form: Form = nested) -> dict[str, Any]:
 
 def numbers_document(backward: Sequence[Backward], agreement: Agreement) -> dict[str, Any]:
     """Return what the symbolic route adds to a gradient without any formula."""
-    from gradcli.explanation.results import sum_vjps
-
     return {
         "vjp": plain(sum_vjps(backward), nested),
         "backward": [call_document(call) for call in backward],
