@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.errors import GradcliError, Place, Span
 from gradcli.errors.hints import did_you_mean
 from gradcli.exact.real import Real, array, digits, lifted
-from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
+from gradcli.exact.run import decisions_in_doubles, first_difference, run
 from gradcli.exact.slopes import Exact, settled
 from gradcli.exact.work import CLOSE, EPS, MEASURED, paid_from
 from gradcli.explanation.checked import Expectation, FunctionVerdict
@@ -440,11 +440,25 @@ def formula_numbers(text: str, exact: Exact, names: Mapping[str, Any], output: s
             name: np.asarray(value)[()] for name, value in as_inputs(inputs, meant).items() if name in program.inputs
         }
         doubles = decisions_in_doubles(program, point, frozenset())
+
+        def formula_at(count: int) -> tuple[list[Decimal], tuple[int, ...]]:
+            """Return the numbers in so many digits, decided as in ``doubles``, and their shape."""
+            with digits(count), paid_from(exact.work):
+                values = {key: lifted(np.asarray(x, dtype=np.float64)) for key, x in names.items() if key != output}
+                values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(names[output]))
+                values |= {name: value.at(count) for name, value in beside.items()}
+                values = as_inputs(values | exact.inputs, meant)
+                point = {name: values[name] for name in program.inputs}
+                result = run(program, point, frozenset(), doubles=doubles)
+                if first_difference(doubles, result.decisions) is not None:  # rounding decides, as it does there
+                    result = run(program, point, frozenset(), doubles, follow=True)
+            return result.numbers, result.output.shape
+
         first, *others = dict.fromkeys(count for count, _ in exact.settings)
-        earlier, shape = formula_at(program, doubles, exact, names, output, meant, beside, first)
+        earlier, shape = formula_at(first)
         # Two settings agree on 0 where both are too few: 1 - sigmoid(400) is 1e-174.
         for count in others if len(earlier) > FEW else [count for count in others if count >= FAR]:
-            numbers, shape = formula_at(program, doubles, exact, names, output, meant, beside, count)
+            numbers, shape = formula_at(count)
             if len(numbers) == len(earlier) and all(settled(a, b) for a, b in zip(earlier, numbers, strict=True)):
                 break
             earlier = numbers
@@ -481,26 +495,3 @@ def require_known(program: Program, inputs: Mapping[str, object], assigned: Sequ
             span=program.inputs[unknown],
             hint=(f"{near} It may use " if near else "it may use ") + names_text(names),
         )
-
-
-def formula_at(
-    program: Program,
-    doubles: Sequence[Decision],
-    exact: Exact,
-    names: Mapping[str, Any],
-    output: str,
-    meant: Mapping[str, str],
-    beside: Mapping[str, ScriptValue],
-    count: int,
-) -> tuple[list[Decimal], tuple[int, ...]]:
-    """Return the numbers of a formula in so many digits, decided as in ``doubles``, and their shape."""
-    with digits(count), paid_from(exact.work):
-        values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in names.items() if name != output}
-        values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(names[output]))
-        values |= {name: value.at(count) for name, value in beside.items()}
-        values = as_inputs(values | exact.inputs, meant)
-        inputs = {name: values[name] for name in program.inputs}
-        result = run(program, inputs, frozenset(), doubles=doubles)
-        if first_difference(doubles, result.decisions) is not None:  # rounding decides, as it does in the program
-            result = run(program, inputs, frozenset(), doubles, follow=True)
-    return result.numbers, result.output.shape

@@ -461,12 +461,13 @@ def note_questions(
 
     ``nodes`` are those that y depends on, ``definitions`` the names that formulas use beyond the variables.
     """
+    bends = len(nodes) > MOST_NODES or any(note.kind in BENDS for note in notes)
     said = [
         *note_inner(run),
         *note_call(run.timeline),
         *note_broadcasts(find_broadcasts(nodes, run.leaves)),
         *note_shape(run),
-        *note_linear(run, nodes, jacobians, definitions, notes),
+        *([] if bends else note_linear(run, nodes, jacobians, definitions)),
     ]
     return said[:MOST]
 
@@ -565,15 +566,10 @@ def note_inner(run: Run) -> list[Note]:
 
 
 def note_linear(
-    run: Run,
-    nodes: Sequence[Node],
-    jacobians: Mapping[str, Jacobian],
-    definitions: Collection[str],
-    notes: Sequence[Note],
+    run: Run, nodes: Sequence[Node], jacobians: Mapping[str, Jacobian], definitions: Collection[str]
 ) -> list[Note]:
     """Say what PyTorch does where a function without a second derivative is differentiated twice."""
-    bends = len(nodes) > MOST_NODES or any(note.kind in BENDS for note in notes)
-    if run.value.size != 1 or bends or not is_linear(jacobians, definitions) or keeps_variables(nodes):
+    if run.value.size != 1 or not is_linear(jacobians, definitions) or keeps_variables(nodes):
         return []
     names = [name for name, j in jacobians.items() if np.any(j.values)]
     by = listed([*names[:MOST_NAMED]], len(names))
