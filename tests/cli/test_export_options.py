@@ -45,7 +45,7 @@ def test_a_file_has_the_format_of_its_name(cli, tmp_path, name, words, holds):
     ((*PROGRAM, "-o", "a.py"), "--code torch, --code jax or --code numpy"),
     ((*PROGRAM, "-o", "a.doc"), ".json, .txt, .html, .tex, .md, .svg, .dot"),
     (("grad", "x**2", "--x", "3", "-F", "latex"), "one of table, json, plain"),
-    (("grad", "x**2", "--x", "3", "-o", "a.tex"), "it can end with .json, .txt, .html"),
+    (("grad", "x**2", "--x", "3", "-o", "a.tex"), "it can end with .json, .txt, .csv, .tsv, .npy, .npz"),
 ])  # fmt: skip
 def test_what_does_not_go_together_is_refused(cli, words, says):
     answer = cli(*words)

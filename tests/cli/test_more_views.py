@@ -102,7 +102,7 @@ def evaluated(text, values):
 
 @pytest.mark.parametrize(("words", "message"), [
     (("--iterations", "3"), "need --lr"), (("--lr", "0"), "is not a positive number"), (("--lr", "1,2"), "is not"),
-    (("--lr", "nan"), "--lr"), (("--lr", "1", "--iterations", "0"), "is not a positive number of steps"),
+    (("--lr", "nan"), "--lr"), (("--lr", "1", "--iterations", "0"), "is not from 1 to"),
     (("--lr", "1", "--iterations", "1000001"), "budget 'turns'"), (("--jvp", "1,2,3"), "u has shape (3,)"),
     (("--jvp", "x=1,2", "--jvp", "x=1,2"), "two --jvp are given for x"),
     (("--jvp", "w=1,2"), "w is not differentiated"), (("--jvp", ""), "--jvp"),

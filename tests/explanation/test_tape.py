@@ -288,7 +288,7 @@ def test_numbers_in_the_place_of_names(text, known, wanted):
     ("tanh", [0], "tanh"),
 ])  # fmt: skip
 def test_rules_have_the_names_that_people_know(op, active, wanted):
-    assert rule_of(OPS[op], active) == wanted
+    assert rule_of(OPS[op], active, {}) == wanted
 
 
 def test_an_empty_tape_has_no_steps():

@@ -32,7 +32,7 @@ from gradcli.explanation.results import Backward, Note, Proof, agree_within
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.views import Hessian
 from gradcli.formulas.derivation import found_formulas
-from gradcli.formulas.vjps import in_whole_shape, lift, write
+from gradcli.formulas.vjps import grown, lift, write
 from gradcli.language.arithmetic import as_tensor
 from gradcli.language.values import Cotangent
 from gradcli.ops.arithmetic import ADD
@@ -156,7 +156,7 @@ def write_on(graph: Graph, node: Operation, k: int, g: Any, choice: int, short: 
 
     try:
         part = handed_on(node, k, lift(written(g, "g")), written, choice)
-        return None if part is None else run_on_graph(graph, in_whole_shape(part).text, bound)
+        return None if part is None else run_on_graph(graph, grown(part).text, bound)
     except GivenUp:
         raise
     except GradcliError:

@@ -35,7 +35,7 @@ from gradcli.formulas.expression import read_expression
 from gradcli.formulas.texts import ATOM, LONG, TooLarge
 from gradcli.formulas.vjps import Written, lift, write
 from gradcli.ops import RESERVED
-from gradcli.ops.declare import Array, rule_of, saved, value_of
+from gradcli.ops.declare import Array, op_name, rule_of, saved, value_of
 from gradcli.ops.values import unbroadcast
 from gradcli.ops.writing import number_text
 from gradcli.records import dataclass, field
@@ -180,7 +180,7 @@ def row_of(node: Node, run: Recorded, uses: dict[int, int]) -> Taped:
         run.names[node.index],
         run.role(node),
         run.operation(node) if isinstance(node, Operation) else None,
-        node.op.name if isinstance(node, Operation) else "",
+        op_name(node.op, node.static) if isinstance(node, Operation) else "",
         np.asarray(node.value),
         tuple(dict.fromkeys(kept_texts(node, run))) if isinstance(node, Operation) and node.active else (),
         run.cotangent(node),
@@ -231,7 +231,7 @@ def send(node: Operation, k: int, run: Recorded, arrived: Collection[int]) -> Se
         local = true_text(node, k, run, lift(ones), slope, broadcast=True)
     return Sent(
         run.names[target.index],
-        rule_of(node.op, node.links),
+        rule_of(node.op, node.links, node.static),
         true_text(node, k, run, write(f"{run.names[node.index]}.grad", g), value),
         value,
         local,

@@ -20,9 +20,9 @@ from gradcli.formulas.index_rules import IndexRule, renamed
 from gradcli.formulas.printing import Unprintable
 from gradcli.formulas.texts import Source, TooLarge
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import Part, frozen, is_shaped, reading_of
+from gradcli.jacobian.local import Part, frozen, is_shaped, links_of, reading_of
 from gradcli.jacobian.sparse import DENSE_ENTRIES
-from gradcli.ops.declare import Op, value_of
+from gradcli.ops.declare import Op
 from gradcli.ops.links import Contraction, listed
 from gradcli.records import dataclass, field, replace
 
@@ -135,7 +135,7 @@ def parts_of_entries(node: Node, composition: Composition) -> int:
         return size
     if any(composition.parts(node, k) is not None for k in node.links):
         return size
-    links = node.op.local(0, node.value, tuple([value_of(a) for a in node.arguments]), node.static)
+    links = links_of(reading_of(node), 0)
     return size + sum(item.count if isinstance(item, Contraction) else len(item.rows) for item in links)
 
 
@@ -278,15 +278,15 @@ def content(array: Any) -> bytes:
     return numbers if len(numbers) <= LONG_ARRAY else blake2b(numbers).digest()
 
 
-def moved_entries(node: Node, op: Op) -> Hashable:
+def moved_entries(node: Operation, op: Op) -> Hashable:
     """Return where the entries of an op that moves them came from, and what came from nowhere."""
     if not op.entries.moves or op.entries.shaped:
         return None
-    values = tuple([value_of(a) for a in node.arguments])
+    reading = reading_of(node)
     moved, left = [], np.ones(node.value.size, dtype=bool)
-    for k in range(len(values)):
+    for k in range(len(node.arguments)):
         with np.errstate(all="ignore"):
-            result = op.local(k, node.value, values, node.static)
+            result = links_of(reading, k)
         for links in map(listed, result):
             moved.append((k, content(links.rows), content(links.columns)))
             left[links.rows] = False

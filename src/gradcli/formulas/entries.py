@@ -25,19 +25,11 @@ from gradcli.formulas.index_rules import (
     letters_beside,
     patterns_of,
 )
-from gradcli.formulas.printing import (
-    LanguagePrinter,
-    count_parts,
-    formula_text,
-    shortest,
-    spread_numbers,
-    tidied,
-    weight,
-)
+from gradcli.formulas.printing import LanguagePrinter, bulk, formula_text, shortest, spread_out, tidied, weight
 from gradcli.formulas.texts import Source, Texts, TooLarge, nested
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import Part
+from gradcli.jacobian.local import Part, links_of, reading_of
 from gradcli.jacobian.sparse import Sparse, gathered, identity, product
 from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import contraction
@@ -217,7 +209,7 @@ class Elements:
             return False
         entries = [self.sums.condensed(entry) for entry in self._entries(node)]
         result = self.shown[node.index] = self.entries[node.index] = as_objects(entries)
-        if any(count_parts(entry, self.longest) >= self.longest for entry in result):
+        if any(bulk(entry, self.longest) >= self.longest for entry in result):
             if not (made or has_name):
                 return False
             self.shown[node.index] = self.rename(node)
@@ -273,7 +265,7 @@ class Elements:
         for k, argument in enumerate(node.arguments):
             if not isinstance(argument, Node) or argument.op is None or not node.op.entries.mentions(k, active):
                 continue
-            if any(count_parts(entry, COMPOUND + 1) > COMPOUND for entry in self.entries[argument.index]):
+            if any(bulk(entry, COMPOUND + 1) > COMPOUND for entry in self.entries[argument.index]):
                 self.rename(argument)
 
     def _entries(self, node: Operation) -> ExprArray:
@@ -307,9 +299,8 @@ class Elements:
     def _grouped(self, node: Operation, count: int) -> list[list[Expr]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""
         entries = self.of(node.arguments[0])
-        values = tuple(value_of(a) for a in node.arguments)
         groups: list[list[Expr]] = [[] for _ in range(count)]
-        for links in map(listed, node.op.local(0, node.value, values, node.static)):
+        for links in map(listed, links_of(reading_of(node), 0)):
             for row, column in zip(links.rows, links.columns, strict=True):
                 groups[row].append(entries[column])
         return groups
@@ -326,12 +317,11 @@ class Elements:
 
     def _moved(self, node: Operation, count: int) -> ExprArray:
         """Take each entry from where it came; what came from nowhere is the number that it is."""
-        values = tuple(value_of(a) for a in node.arguments)
-        flat = np.ravel(node.value)
+        flat, reading = np.ravel(node.value), reading_of(node)
         result: list[Expr | None] = [None] * count
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument)
-            for links in map(listed, node.op.local(k, node.value, values, node.static)):
+            for links in map(listed, links_of(reading, k)):
                 for row, column in zip(links.rows, links.columns, strict=True):
                     result[row] = entries[column] if result[row] is None else result[row]
         return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])
@@ -444,7 +434,7 @@ class Derivation:
     def most_parts(self, leaves: Mapping[str, Node]) -> int:
         """Return the parts of the longest entry of a Jacobian, before other forms of it are tried."""
         result = (self.by_node[leaf.index] for leaf in leaves.values() if leaf.index in self.by_node)
-        return max((count_parts(entry) for sparse in result for entry in sparse.values), default=0)
+        return max((bulk(entry) for sparse in result for entry in sparse.values), default=0)
 
     def _entries_of(self, name: str, leaf: Node, jacobian: Sparse | None, letters: list[str]) -> Entries:
         self.graph.meter.watch()
@@ -498,10 +488,10 @@ class Derivation:
         """Return a Jacobian none of whose entries is too long to be read; raises ``TooLong``."""
         longest = self.elements.longest
         jacobian = self._condensed(jacobian)
-        if all(count_parts(entry, longest) < longest for entry in jacobian.values):
+        if all(bulk(entry, longest) < longest for entry in jacobian.values):
             return jacobian
-        entries = [spread_numbers(entry, longest) for entry in jacobian.values]
-        if any(count_parts(entry, longest) >= longest for entry in entries):
+        entries = [spread_out(entry, longest) for entry in jacobian.values]
+        if any(bulk(entry, longest) >= longest for entry in entries):
             raise TooLong
         return replace(jacobian, values=as_objects(entries))
 
@@ -519,11 +509,11 @@ class Derivation:
     def _shortened(self, node: Operation, jacobian: Sparse) -> Sparse:
         """Say long sums in a word, and give a Jacobian a name of its own where its entries have grown long."""
         jacobian = self._condensed(jacobian)
-        if all(count_parts(entry, LONGEST[Names.MADE]) < LONGEST[Names.MADE] for entry in jacobian.values):
+        if all(bulk(entry, LONGEST[Names.MADE]) < LONGEST[Names.MADE] for entry in jacobian.values):
             return jacobian
         if self.names is not Names.MADE:
             raise TooLong
-        if sum(count_parts(entry) for entry in jacobian.values) > LARGEST:
+        if sum(bulk(entry) for entry in jacobian.values) > LARGEST:
             raise TooLarge
         name = self.texts.fresh(f"d{self._short(self.output, 'y')}_d{self._short(node, f'h{node.index}')}")
         shape = (*self.output.shape, *node.shape)

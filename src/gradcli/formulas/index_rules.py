@@ -187,9 +187,7 @@ def pattern_of(
         if len(set(map(tuple, seen.values()))) < len(seen):
             continue
         result: dict[str, str] = {}
-        if generalized([group[k] for k in samples], seen, result) and holds_everywhere(
-            result, group, samples[0], values
-        ):
+        if generalized([group[k] for k in samples], seen, result) and is_rule(result, group, samples[0], values):
             changed = {name: general for name, general in result.items() if name != general}
             return Pattern(places, places[samples[0]], changed, indices[:depth], indices[depth:], values)
     return None
@@ -267,9 +265,7 @@ def in_letters(names: Sequence[str], seen: Mapping[str, list[int]], renames: dic
     return renames.setdefault(names[0], general) == general
 
 
-def holds_everywhere(
-    renames: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, Indices]
-) -> bool:
+def is_rule(renames: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, Indices]) -> bool:
     """Return whether every entry is the example with its own indices."""
     from gradcli.jacobian.functions import symbol as symbol_of  # which reads sympy
 

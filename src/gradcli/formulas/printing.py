@@ -323,7 +323,7 @@ def formula_text(expression: Expr, printer: LanguagePrinter = PRINTER) -> str:
     return str(printer.doprint(written_out(expression)))
 
 
-def count_parts(expression: Expr, bound: int = 1000) -> int:
+def bulk(expression: Expr, bound: int = 1000) -> int:
     """Return the number of parts of a formula, counted up to ``bound``."""
     count, stack = 0, [expression]
     while stack and count < bound:
@@ -353,9 +353,7 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
     factors as they are (``distribute(False)``).
     """
     forms = [[one] for one in expressions]
-    open_ones = [
-        result for result in forms if count_parts(result[0], MOST_PARTS) < MOST_PARTS and not has_one_form(result[0])
-    ]
+    open_ones = [result for result in forms if bulk(result[0], MOST_PARTS) < MOST_PARTS and not is_minimal(result[0])]
     for result in open_ones:
         with distribute(has_root_of_sums(result[0])):
             result.append(factor_terms(result[0]))
@@ -366,7 +364,7 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
     return [min((formula_text(form, printer) for form in smallest(result)), key=weight) for result in forms]
 
 
-def has_one_form(expression: Expr) -> bool:
+def is_minimal(expression: Expr) -> bool:
     """Return whether none of the other forms can be shorter: no sum has anything to take out, take in, join or name."""
     return (
         not any(has_other_forms(total) for total in expression.atoms(Add))
@@ -399,7 +397,7 @@ def has_other_forms(total: Add) -> bool:
 
 def smallest(forms: list[Expr]) -> list[Expr]:
     """Return those of several forms that have about as few parts as any, each once."""
-    sizes = [count_parts(form) for form in forms]
+    sizes = [bulk(form) for form in forms]
     return list(dict.fromkeys(form for form, size in zip(forms, sizes, strict=True) if size <= min(sizes) + MORE))
 
 
@@ -417,7 +415,7 @@ def spread_forms(expression: Expr, sizes: Sizes) -> Iterator[Expr]:
         joined = together(flat)
         if joined.atoms(s.exp) <= flat.atoms(s.exp):  # exp(x) for exp(-x) would overflow where this does not
             yield joined
-    if isinstance(flat, Add) and count_parts(flat, MOST_EXPANDED) < MOST_EXPANDED:
+    if isinstance(flat, Add) and bulk(flat, MOST_EXPANDED) < MOST_EXPANDED:
         result = expand_mul(flat)
         # Each is a number times one name or function: no factors have been multiplied out for good.
         if not any(isinstance(term.as_coeff_Mul()[1], (Mul, Add)) for term in Add.make_args(result)):
@@ -464,13 +462,13 @@ def name_sums(total: Add, sizes: Sizes) -> Expr:
     return total
 
 
-def spread_numbers(expression: Expr, bound: int) -> Expr:
+def spread_out(expression: Expr, bound: int) -> Expr:
     """Return a formula with numbers spread over its sums where it has ``bound`` parts and that makes it shorter."""
-    if count_parts(expression, bound) < bound:
+    if bulk(expression, bound) < bound:
         return expression
     with distribute(True):
         flat = rebuilt(expression)
-    return min(expression, flat, key=count_parts)
+    return min(expression, flat, key=bulk)
 
 
 def tidied(expression: Expr, kept: dict[Expr, Expr]) -> Expr:

@@ -22,7 +22,7 @@ from gradcli.formulas.printing import (
     LanguagePrinter,
     Order,
     Unprintable,
-    count_parts,
+    bulk,
     formula_text,
     names_in_order,
     shortest,
@@ -437,7 +437,7 @@ def _diagonal(
     start = {output.index: s.number(1)}
     try:
         whole = accumulate(start, reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
-        if whole is None or count_parts(whole, LONGEST) >= LONGEST:
+        if whole is None or bulk(whole, LONGEST) >= LONGEST:
             return None
         return shortest([tidied(whole, {})], printer, {})[0]
     except Unprintable:
@@ -459,7 +459,7 @@ def _generic_entry(
     result = s.as_expression(node.op.formula(s, *arguments, **node.static))
     if len(arguments) > 1:
         order.learn(result, arguments)
-    return result if count_parts(result, LONGEST) < LONGEST else None
+    return result if bulk(result, LONGEST) < LONGEST else None
 
 
 def chain_of(leaf: Node, composition: Composition) -> list[Link]:

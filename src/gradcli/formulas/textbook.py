@@ -32,6 +32,7 @@ from gradcli.formulas.expression import (
     Forms,
     Term,
     after,
+    divide,
     infix_as_is,
     join_lists,
     multiply,
@@ -79,7 +80,7 @@ class Monomial:
     def take(self, what: Expression, times: int = 1) -> None:
         """Multiply by an expression, or divide by it where ``times`` is -1."""
         self.negative ^= what.negative
-        for below, part in what.factors or (Factor(below=False, what=what),):
+        for part, below in what.parts:
             self.take_part(part, -times if below else times)
 
     def take_part(self, what: Expression, times: int) -> None:
@@ -92,8 +93,11 @@ class Monomial:
             if not whole or TINY < whole < HUGE:
                 self.above, self.below = (whole, self.below) if times > 0 else (self.above, whole)
                 return
-        base = what if what.base is None else what.base
-        exponent = times * what.exponent + self.powers.get(base.text, (base, 0))[1]
+        self.take_power(what if what.base is None else what.base, times * what.exponent)
+
+    def take_power(self, base: Expression, times: int) -> None:
+        """Multiply by a power of what is no power itself."""
+        exponent = times + self.powers.get(base.text, (base, 0))[1]
         self.powers[base.text] = (base, exponent)
         if not exponent:
             del self.powers[base.text]
@@ -123,33 +127,32 @@ class Monomial:
         result.above = self.above if other.above is ONE else self.above / other.above
         result.below = self.below if other.below is ONE else self.below / other.below
         result.powers = dict(self.powers)
-        for text, (base, times) in other.powers.items():
-            rest = result.powers.get(text, (base, 0))[1] - times
-            result.powers[text] = (base, rest)
-            if not rest:
-                del result.powers[text]
+        for base, times in other.powers.values():
+            result.take_power(base, -times)
         return result
 
 
-def monomial(*factors: Factor) -> Monomial:
+def monomial(*factors: Expression) -> Monomial:
     """Return the product of factors."""
     result = Monomial()
-    for below, what in factors:
-        result.take(what, -1 if below else 1)
+    for what in factors:
+        result.take(what)
     return result
 
 
 def textbook_product(factors: Sequence[Factor]) -> Expression:
     """Return a product."""
-    result = monomial(*factors)
-    if result.is_zero and all(not below or what.value != 0 for below, what in factors):
+    result = Monomial()
+    for what, below in factors:
+        result.take(what, -1 if below else 1)
+    if result.is_zero and all(not below or what.value != 0 for what, below in factors):
         return number(0)
     plain = expression_of(result)
     sums = [base for base, times in result.powers.values() if times == 1 and base.terms]
     for whole in sums:
         if divides(result, whole):
-            rest = result.without(monomial(Factor(below=False, what=whole)))
-            spread = textbook_sum([Term(term.negative, with_factor(rest, term.what)) for term in whole.terms])
+            rest = expression_of(result.without(monomial(whole)))
+            spread = textbook_sum([Term(multiply(rest, what), negative) for what, negative in whole.terms])
             if len(spread.text) < len(plain.text):
                 return spread
     return plain
@@ -160,13 +163,8 @@ def divides(whole: Monomial, terms: Expression) -> bool:
     return any(
         below and whole.powers.get((part if part.base is None else part.base).text, (part, 0))[1] > 0
         for term in terms.terms
-        for below, part in term.what.factors
+        for part, below in term.what.factors
     )
-
-
-def with_factor(rest: Monomial, what: Expression) -> Expression:
-    """Return a product times an expression."""
-    return textbook_product([Factor(below=False, what=expression_of(rest)), Factor(below=False, what=what)])
 
 
 def expression_of(one: Monomial) -> Expression:
@@ -189,17 +187,17 @@ def expression_of(one: Monomial) -> Expression:
     negative = one.negative
     turned = next((place for place, what in enumerate(above) if is_turnable(what)), None) if negative else None
     if turned is not None:
-        above[turned], negative = textbook_sum([Term(not minus, what) for minus, what in above[turned].terms]), False
+        above[turned], negative = textbook_sum([Term(what, not minus) for what, minus in above[turned].terms]), False
     numbers = [number(float(over))] if over != 1 else []
     tops = [*first, *numbers, *constants, *above]
     bottoms = [*([number(float(under))] if under != 1 else []), *below]
-    factors = tuple(Factor(below=False, what=what) for what in tops or [number(1)])
-    factors += tuple(Factor(below=True, what=what) for what in bottoms)
+    factors = tuple(Factor(what) for what in tops or [number(1)])
+    factors += tuple(Factor(what, below=True) for what in bottoms)
     if len(factors) == 1 and (not negative or factors[0].what.value == 0):
         return factors[0].what
     top = top_text([factor.what for factor in factors if not factor.below])
     text = over_divisors(top, [what.within(MULTIPLIED) for what in bottoms])
-    scalar = () if all(what.is_scalar for _, what in factors) else None
+    scalar = () if all(what.is_scalar for what, _ in factors) else None
     rank = MULTIPLIED if len(factors) > 1 else NEGATED
     return Expression(f"-{text}" if negative else text, rank, factors, negative, shape=scalar)
 
@@ -213,8 +211,8 @@ def factor_rank(what: Expression) -> int:
 
 def is_turnable(what: Expression) -> bool:
     """Return whether a factor is a difference that has a minus to lose: ``x - t``, but ``1 - s`` stands as it is."""
-    signs = [minus for minus, _ in what.terms]
-    return any(signs) and not signs[0] and all(part.value is None for _, part in what.terms)
+    signs = [minus for _, minus in what.terms]
+    return any(signs) and not signs[0] and all(part.value is None for part, _ in what.terms)
 
 
 def top_text(tops: Sequence[Expression]) -> str:
@@ -229,7 +227,7 @@ def textbook_sum(terms: Sequence[Term]) -> Expression:
     """Return a sum."""
     flat = join_lists([term for part in terms for term in single_terms(part)])
     if any(term.what.items for term in flat) and any("softmax(" in term.what.text for term in flat):
-        flat = [Term(term.negative, one_hot_of(term.what)) for term in flat]
+        flat = [Term(one_hot_of(term.what), term.negative) for term in flat]
     result = merged(flat)
     if not result:
         return number(0)
@@ -237,20 +235,20 @@ def textbook_sum(terms: Sequence[Term]) -> Expression:
         return expression_of(result[0])
     common = common_factors(result)
     if common is not None:
-        inner = textbook_sum([Term(negative=False, what=expression_of(one.without(common))) for one in result])
-        return textbook_product([Factor(below=False, what=expression_of(common)), Factor(below=False, what=inner)])
+        inner = textbook_sum([Term(expression_of(one.without(common))) for one in result])
+        return multiply(expression_of(common), inner)
     return fraction_of(result) or matrices_joined(result) or sum_of_monomials(result)
 
 
 def single_terms(term: Term) -> Iterator[Term]:
     """Yield the terms of a sum one by one."""
-    minus, what = term
+    what, minus = term
     if what.negative and len(what.factors) == 1 and what.factors[0].what.terms:
         minus, what = not minus, what.factors[0].what
     if not what.terms:
         yield term
-    for negative, part in what.terms:
-        yield Term(minus != negative, part)
+    for part, negative in what.terms:
+        yield Term(part, minus != negative)
 
 
 def one_hot_of(what: Expression) -> Expression:
@@ -264,8 +262,8 @@ def one_hot_of(what: Expression) -> Expression:
 def merged(terms: Iterable[Term]) -> list[Monomial]:
     """Return the terms of a sum with those that are multiples of one another added up, a positive one first."""
     groups: dict[frozenset[tuple[str, int]], Monomial] = {}
-    for negative, what in terms:
-        result = monomial(Factor(below=False, what=what))
+    for what, negative in terms:
+        result = monomial(what)
         result.negative ^= negative
         if result.is_zero:
             continue
@@ -319,10 +317,10 @@ def sum_of_monomials(terms: Sequence[Monomial]) -> Expression:
         one.negative = False
         parts.append(expression_of(one))
     text = ("-" if signs[0] else "") + parts[0].within(SUMMED)
-    others = list(zip(signs, parts, strict=True))[1:]
-    text += "".join(f" {'-' if minus else '+'} {part.within(SUMMED)}" for minus, part in others)
+    others = list(zip(parts, signs, strict=True))[1:]
+    text += "".join(f" {'-' if minus else '+'} {part.within(SUMMED)}" for part, minus in others)
     shape = () if all(part.is_scalar for part in parts) else None
-    return Expression(text, SUMMED, terms=tuple(map(Term, signs, parts)), shape=shape)
+    return Expression(text, SUMMED, terms=tuple(map(Term, parts, signs)), shape=shape)
 
 
 def fraction_of(terms: Sequence[Monomial]) -> Expression | None:
@@ -340,16 +338,14 @@ def fraction_of(terms: Sequence[Monomial]) -> Expression | None:
     bottom = Monomial(powers={text: (base, -times) for text, (base, times) in divisors.items()})
     expanded: list[Term] = []
     for one in terms:
-        above = monomial(Factor(below=False, what=expression_of(one)), Factor(below=False, what=expression_of(bottom)))
+        above = monomial(expression_of(one), expression_of(bottom))
         expanded += expand_monomial(above)
         if len(expanded) > MOST_TERMS:
             return None
     numerator = merged(expanded)
     if len(numerator) >= len(expanded) or len(numerator) > len(terms):
         return None
-    return textbook_product(
-        [Factor(below=False, what=textbook_sum(expanded)), Factor(below=True, what=expression_of(bottom))]
-    )
+    return divide(textbook_sum(expanded), expression_of(bottom))
 
 
 def expand_monomial(whole: Monomial) -> list[Term]:
@@ -360,9 +356,9 @@ def expand_monomial(whole: Monomial) -> list[Term]:
     terms = []
     for choice in every_choice(*sums):
         factors = [expression_of(rest), *(term.what for term in choice)]
-        one = monomial(*(Factor(below=False, what=what) for what in factors))
+        one = monomial(*factors)
         one.negative ^= sum(term.negative for term in choice) % 2 == 1
-        terms.append(Term(negative=False, what=expression_of(one)))
+        terms.append(Term(expression_of(one)))
     return terms
 
 
@@ -375,20 +371,20 @@ def matrices_joined(terms: Sequence[Monomial]) -> Expression | None:
         for base, times in one.powers.values():
             pair = matrix_and_vector(base) if times == 1 else None
             if pair is not None:
-                rest = one.without(monomial(Factor(below=False, what=base)))
+                rest = one.without(monomial(base))
                 groups.setdefault((pair[1].text, rest.numbers(), rest.key), []).append((one, *pair))
     pairs = next((group for group in groups.values() if len(group) == 2), None)
     if pairs is None:
         return None
     (one, matrix, vector), (other, second, _) = pairs
-    matrices = [Term(one.negative, matrix), Term(other.negative, second)]
+    matrices = [Term(matrix, one.negative), Term(second, other.negative)]
     matrices.sort(key=lambda term: term.what.text.endswith(".T"))
     product_there = next(base for base, _ in one.powers.values() if matrix_and_vector(base))
-    rest = one.without(monomial(Factor(below=False, what=product_there)))
+    rest = one.without(monomial(product_there))
     rest.negative = False
-    whole = with_factor(rest, matrix_product(textbook_sum(matrices), vector))
-    others = [Term(negative=False, what=expression_of(term)) for term in terms if term is not one and term is not other]
-    return textbook_sum([Term(negative=False, what=whole), *others])
+    whole = multiply(expression_of(rest), matrix_product(textbook_sum(matrices), vector))
+    others = [Term(expression_of(term)) for term in terms if term is not one and term is not other]
+    return textbook_sum([Term(whole), *others])
 
 
 def matrix_and_vector(what: Expression) -> tuple[Expression, Expression] | None:
@@ -414,7 +410,7 @@ def take_numbers_out(make: Callable[..., Expression], arguments: Sequence[Expres
     """Return what is linear in each argument, with the numbers among their factors before it."""
     outside, inside = Monomial(), []
     for argument in arguments:
-        one = monomial(Factor(below=False, what=argument))
+        one = monomial(argument)
         scalars = {text: power for text, power in one.powers.items() if power[0].is_scalar}
         if len(scalars) == len(one.powers):
             return make(*arguments)
@@ -422,7 +418,7 @@ def take_numbers_out(make: Callable[..., Expression], arguments: Sequence[Expres
         outside.take(expression_of(numbers))
         inside.append(expression_of(one.without(numbers)))
     made = make(*inside)
-    return textbook_product([Factor(below=False, what=expression_of(outside)), Factor(below=False, what=made)])
+    return multiply(expression_of(outside), made)
 
 
 def textbook_call(made: Expression, arguments: Sequence[Expression]) -> Expression:

@@ -13,8 +13,8 @@ from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text, taken_names
 from gradcli.formulas.expression import known_constants, number_name
 from gradcli.ops import RESERVED
-from gradcli.ops.declare import Op, value_of
-from gradcli.ops.links import listed
+from gradcli.ops.declare import Op, op_name, value_of
+from gradcli.ops.links import At, listed
 from gradcli.ops.writing import Call, number_text
 from gradcli.records import dataclass
 
@@ -176,7 +176,7 @@ class Texts:
         if op.text.template and op.text.precedence < ATOM:
             return self._infix(op.text.template, op, parts), op.text.precedence
         call = Call(
-            op.text.spelled or op.name,
+            op_name(op, node.static),
             [text for text, _ in parts],
             [f"({text})" if text.isdecimal() else self._tight((text, rank)) for text, rank in parts],
             node.static,
@@ -205,7 +205,7 @@ class Texts:
         values = tuple(value_of(argument) for argument in node.arguments)
         parts: list[list[str]] = [[] for _ in range(int(np.size(node.value)))]
         for k, argument in enumerate(node.arguments):
-            [links] = map(listed, op.local(k, node.value, values, node.static))
+            [links] = map(listed, op.local(At(k, node.value, values, node.static)))
             for row, column in zip(links.rows, links.columns, strict=True):
                 parts[row].append(self._entry(argument, int(column)))
         return nested([" + ".join(part) or "0" for part in parts], np.shape(node.value))

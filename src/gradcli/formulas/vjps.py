@@ -108,7 +108,7 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
         entries = self.value[key]
         if not self.stands:
             return Written(self.expression, entries, ())
-        return write_whole(e.after(in_whole_shape(self), f"[{index_text(key)}]"), entries)
+        return in_full(e.after(grown(self), f"[{index_text(key)}]"), entries)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
@@ -134,10 +134,10 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
 
 def write(text: str, value: Any) -> Written:
     """Return an array under a name."""
-    return write_whole(e.name(text), value)
+    return in_full(e.name(text), value)
 
 
-def write_whole(expression: Expression, value: Any) -> Written:
+def in_full(expression: Expression, value: Any) -> Written:
     """Return an array that an expression gives in its whole shape."""
     return Written(expression, value, np.shape(value))
 
@@ -154,15 +154,15 @@ def lift(x: Any) -> Written:
     except TooLarge:
         raise Unwritable("a constant is long") from None
     constant = e.name(text)
-    return write_whole(e.compare("==", constant, e.number(1)) if value.dtype == np.bool_ else constant, value)
+    return in_full(e.compare("==", constant, e.number(1)) if value.dtype == np.bool_ else constant, value)
 
 
-def in_whole_shape(x: Written) -> Expression:
+def grown(x: Written) -> Expression:
     """Return an expression that gives the array in its whole shape."""
     if x.stands == x.shape:
         return x.expression
     what, lengths = x.expression, ", ".join(map(str, x.shape))
-    if what.value is None and not (what.factors and all(part.value is not None for _, part in what.factors)):
+    if what.value is None and not (what.factors and all(part.value is not None for part, _ in what.factors)):
         return e.name(f"expand({what.text}, {lengths})")
     if what.value == 1 and e.FORMS.get():
         return e.name(f"ones({lengths})")
@@ -195,7 +195,7 @@ def take_apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[Express
     They are the same along the axes. Arrays among them may where all others have the whole shape without them.
     """
     factors, sign = x.expression.factors, e.number(-1 if x.expression.negative else 1)
-    shapes = [() if part.is_scalar else part.shape for _, part in factors]
+    shapes = [() if part.is_scalar else part.shape for part, _ in factors]
     if not factors or all(shape == () for shape in shapes):
         return e.number(1), x.expression, ()
 
@@ -246,13 +246,13 @@ def sum_of_places(text: Expression, axes: tuple[int, ...], stands: Shape) -> Exp
 
 def write_call(name: str, x: Written, value: Any, *arguments: Any) -> Written:
     """Write a call with the array in its whole shape, and with what follows it as text."""
-    return write(f"{name}({', '.join(map(str, (in_whole_shape(x).text, *arguments)))})", value)
+    return write(f"{name}({', '.join(map(str, (grown(x).text, *arguments)))})", value)
 
 
 def multiply_matrices(left: Any, right: Any) -> Written:
     """Write a product of matrices."""
     a, b = lift(left), lift(right)
-    return write_whole(e.infix("@", 70, in_whole_shape(a), in_whole_shape(b)), np.matmul(a.value, b.value))
+    return in_full(e.infix("@", 70, grown(a), grown(b)), np.matmul(a.value, b.value))
 
 
 def permute(x: Written, order: Any = None) -> Written:
@@ -264,7 +264,7 @@ def permute(x: Written, order: Any = None) -> Written:
     value = np.transpose(x.value, axes)
     if len(axes) > 2 or axes != every[::-1]:
         return write_call("permute", x, value, *axes)
-    return write_whole(e.after(in_whole_shape(x), ".T"), value)
+    return in_full(e.after(grown(x), ".T"), value)
 
 
 def swap(x: Written, first: int, second: int) -> Written:
@@ -285,7 +285,7 @@ def unsqueeze(x: Written, axis: Any) -> Written:
         return Written(x.expression, value, x.stands)
     first = next(a for a in range(value.ndim) if a not in axes)
     key = ", ".join("None" if a in axes else ":" for a in range(first, axes[-1] + 1))
-    return Written(e.after(in_whole_shape(x), f"[{key}]"), value, value.shape[first:])
+    return Written(e.after(grown(x), f"[{key}]"), value, value.shape[first:])
 
 
 def write_reshape(x: Written, shape: Any) -> Written:
@@ -315,7 +315,7 @@ def roll(x: Written, shift: Any, axis: Any) -> Written:
     one = len(axes) == 1
     along = {} if x.ndim == 1 and one else {"dim": axes[0] if one else tuple(axes)}
     by = e.name(str(shifts[0] if one else tuple(shifts)))
-    return write_whole(e.call("roll", in_whole_shape(x), by, **along), np.roll(x.value, shift, axis))
+    return in_full(e.call("roll", grown(x), by, **along), np.roll(x.value, shift, axis))
 
 
 def write_take(x: Written, places: Any, axis: int) -> Written:
@@ -326,21 +326,21 @@ def write_take(x: Written, places: Any, axis: int) -> Written:
     if flat.size > 1 and np.any(np.diff(flat) != 1):
         raise Unwritable("take")
     stretch = str(int(flat[0])) if np.ndim(places) == 0 else f"{flat[0]}:{flat[-1] + 1}" if flat.size else "0:0"
-    return write_whole(e.after(in_whole_shape(x), f"[{', '.join([':'] * axis + [stretch])}]"), value)
+    return in_full(e.after(grown(x), f"[{', '.join([':'] * axis + [stretch])}]"), value)
 
 
 def write_einsum(spec: str, *operands: Any) -> Written:
     """Write a sum of products."""
     parts = [lift(x) for x in operands]
-    texts = [in_whole_shape(part) for part in parts]
+    texts = [grown(part) for part in parts]
     call = e.call("outer", *texts) if spec == "i,j->ij" else e.call("einsum", e.name(f'"{spec}"'), *texts)
-    return write_whole(call, np.einsum(spec, *(part.value for part in parts)))
+    return in_full(call, np.einsum(spec, *(part.value for part in parts)))
 
 
 def of_matrices(name: str, function: Any, *arrays: Any) -> Written:
     """Write a function of whole matrices."""
     parts = [lift(x) for x in arrays]
-    return write_whole(e.call(name, *map(in_whole_shape, parts)), function(*(part.value for part in parts)))
+    return in_full(e.call(name, *map(grown, parts)), function(*(part.value for part in parts)))
 
 
 def note_answer(function: Any, x: Written, **options: Any) -> Any:
@@ -362,9 +362,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.broadcast_to: lambda x, shape: Written(x.expression, np.broadcast_to(x.value, shape), x.stands),
     np.flip: flip,
     np.roll: roll,
-    np.cumsum: lambda x, axis: write_whole(
-        e.call("cumsum", in_whole_shape(x), dim=axis), np.cumsum(x.value, axis=axis)
-    ),
+    np.cumsum: lambda x, axis: in_full(e.call("cumsum", grown(x), dim=axis), np.cumsum(x.value, axis=axis)),
     np.take: write_take,
     np.einsum: write_einsum,
     np.tril: lambda x, *numbers: write_call("tril", x, np.tril(x.value, *numbers), *numbers),
@@ -453,8 +451,7 @@ def fill_record(text: str, node: Operation, parts: Sequence[Written], value: Arr
         names |= {name: x if kept else unsqueeze(x, dim) for name, x in (("G", g), ("Y", y))}
     by_entry = node.op.formula is not None
     expressions = {
-        f"_{name}": names[name].expression if by_entry or name in BESIDE else in_whole_shape(names[name])
-        for name in used
+        f"_{name}": names[name].expression if by_entry or name in BESIDE else grown(names[name]) for name in used
     }
     plain = PLACEHOLDER.sub(
         lambda match: f"_{match[1]}" if match[1] in names else option_text(node.static[match[1]]), text
@@ -469,8 +466,8 @@ def sum_along(g: Written, dim: int) -> Written:
     A textbook takes the entries of a target as shares, whose sum is 1: a line where that is not true is not shown.
     """
     total = reduce_sum(g, dim, keepdims=True)
-    factors = g.expression.factors or (e.Factor(below=False, what=g.expression),)
-    arrays = [what for _, what in factors if not what.is_scalar]
+    factors = g.expression.parts
+    arrays = [what for what, _ in factors if not what.is_scalar]
     if e.FORMS.get() is None or len(arrays) != 1 or not arrays[0].text.isidentifier():
         return total
     scalars = e.product([factor for factor in factors if factor.what.is_scalar])

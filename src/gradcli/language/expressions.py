@@ -390,11 +390,10 @@ class Expressions(Compiler):
 
     def of_Subscript(self, node: ast.Subscript) -> Evaluate:
         """Return an entry or a part of an array."""
-        items, single, span = index_items(node), not isinstance(node.slice, ast.Tuple), self.spans.of(node)
-        whole, *parts = self.operands([node.value, *(part for item in items for part in index_parts(item))])
-        readers = index_readers(items, parts)
+        whole, readers, single = self.expression(node.value), *self.index(node.slice)
         if isinstance(node.value, ast.List | ast.Tuple):
             readers = [partial(picking.read_position, read) for read in readers]
+        span = self.spans.of(node)
 
         def pick(regs: Frame) -> Any:
             try:
@@ -403,6 +402,34 @@ class Expressions(Compiler):
                 raise error.at(span) from None
 
         return pick
+
+    def index(self, node: ast.expr) -> tuple[list[Evaluate], bool]:
+        """Return what reads each part of an index, and whether it is one part alone.
+
+        Raises ``in-place`` for a write within: what the index is of may show it.
+        """
+        if self.writes_within(node):
+            message, hint = "a write in place inside of an index", "write it on a line of its own, before"
+            raise GradcliError("in-place", message, span=self.spans.of(node), hint=hint)
+        items = node.elts if isinstance(node, ast.Tuple) else [node]
+        return [self.index_part(item) for item in items], not isinstance(node, ast.Tuple)
+
+    def index_part(self, item: ast.expr) -> Evaluate:
+        """Return what reads one part of an index."""
+        if isinstance(item, ast.Slice):
+            bounds = [None if part is None else self.expression(part) for part in (item.lower, item.upper, item.step)]
+
+            def read_slice(regs: Frame) -> slice:
+                values = [None if bound is None else picking.slice_bound(regs[0], bound(regs)) for bound in bounds]
+                if values[2] == 0:
+                    raise GradcliError("index", "the step of a slice cannot be 0")
+                return slice(*values)
+
+            return read_slice
+        if isinstance(item, ast.List):
+            shape, entries = list_shape(item), [self.expression(entry) for entry in leaves(item)]
+            return lambda regs: picking.index_list(regs[0], [entry(regs) for entry in entries], shape)
+        return self.expression(item)
 
     def of_Attribute(self, node: ast.Attribute) -> Evaluate:
         """Return what reads an attribute, or a constant of a library."""
@@ -554,19 +581,9 @@ def handed_over(register: int, regs: Frame) -> Any:
     return value
 
 
-# ---- indices
-def index_items(node: ast.Subscript) -> list[ast.expr]:
-    """Return the parts of an index, one for each axis."""
-    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
-
-
-def index_parts(item: ast.expr) -> list[ast.expr]:
-    """Return the expressions inside one part of an index."""
-    if isinstance(item, ast.Slice):
-        return [part for part in (item.lower, item.upper, item.step) if part is not None]
-    if isinstance(item, ast.List):
-        return [part for element in item.elts for part in index_parts(element)]
-    return [item]
+def leaves(item: ast.expr) -> list[ast.expr]:
+    """Return the entries of nested lists, in their order."""
+    return [entry for inner in item.elts for entry in leaves(inner)] if isinstance(item, ast.List) else [item]
 
 
 def list_shape(item: ast.List) -> tuple[int, ...]:
@@ -575,28 +592,3 @@ def list_shape(item: ast.List) -> tuple[int, ...]:
     if len(inner) > 1:
         raise GradcliError("index", "the lists in an index must have one length")
     return (len(item.elts), *next(iter(inner), ()))
-
-
-def index_readers(items: list[ast.expr], parts: list[Evaluate]) -> list[Evaluate]:
-    """Return what reads each part of an index from what evaluates the expressions inside."""
-    rest = iter(parts)
-    return [index_reader(item, [next(rest) for _ in index_parts(item)]) for item in items]
-
-
-def index_reader(item: ast.expr, parts: list[Evaluate]) -> Evaluate:
-    """Return what reads one part of an index."""
-    if isinstance(item, ast.Slice):
-        there = [part is not None for part in (item.lower, item.upper, item.step)]
-
-        def read_slice(regs: Frame) -> slice:
-            bounds = iter([picking.slice_bound(regs[0], part(regs)) for part in parts])
-            start, stop, step = [next(bounds) if present else None for present in there]
-            if step == 0:
-                raise GradcliError("index", "the step of a slice cannot be 0")
-            return slice(start, stop, step)
-
-        return read_slice
-    if isinstance(item, ast.List):
-        shape = list_shape(item)
-        return lambda regs: picking.index_list(regs[0], [part(regs) for part in parts], shape)
-    return parts[0]

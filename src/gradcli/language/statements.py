@@ -39,7 +39,7 @@ from gradcli.language.compiling import (
     Store,
     Written,
 )
-from gradcli.language.expressions import Expressions, handed_over, index_items, index_parts, index_readers
+from gradcli.language.expressions import Expressions, handed_over
 from gradcli.language.source import assigned
 from gradcli.ops import METHODS, Pair, Parts, find
 from gradcli.ops.declare import Op, value_of
@@ -466,9 +466,7 @@ class Statements(Expressions):
         base = self.expression(load_of(name, target.value))
         if name not in self.variables:
             raise GradcliError("in-place", f"an entry of '{name}' is written to, which is no variable here")
-        items = index_items(target)
-        readers = index_readers(items, [self.expression(part) for item in items for part in index_parts(item)])
-        single = not isinstance(target.slice, ast.Tuple)
+        readers, single = self.index(target.slice)
         span, index = self.spans.of(target), self.writer.written(target.slice)
         record, target_text = self.record_of(name, node, index), f"{name}[{index.text}]"
         others, register, nameless = self.others(name), self.variables[name], not isinstance(target.value, ast.Name)

@@ -219,8 +219,8 @@ def _whole(value: float) -> str:
 
 NUMPY: dict[str, Any] = {
     "edgeitems": 3, "threshold": 1000, "precision": 8, "suppress": False, "linewidth": 75, "nanstr": "nan",
-    "infstr": "inf", "sign": "-", "floatmode": "maxprec", "formatter": None, "legacy": False, "override_repr": None,
-}  # fmt: skip
+    "infstr": "inf", "sign": "-", "floatmode": "maxprec", "formatter": None, "legacy": False,
+} | ({"override_repr": None} if "override_repr" in np.get_printoptions() else {})  # fmt: skip
 """The options of ``np.set_printoptions``, with NumPy's defaults: those of the process are somebody else's."""
 
 

@@ -555,11 +555,13 @@ def lay_out(made: Any) -> Any:
 
 
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
-    """Return a view of a tensor, or of what that is a view of."""
+    """Return a view of a tensor, or of what that is a view of; of one of several views it is one of these too."""
     outer = base.look
     if outer is None or isinstance(base, Detached):
         return View(base, look, made, dtype, made_by)
-    return View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
+    view = View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
+    view.part = min(base.part, 0)  # type: ignore[attr-defined]
+    return view
 
 
 def look_at(f: Any, node: Any, places: Any) -> Any:

@@ -351,8 +351,8 @@ class Named(tuple):  # type: ignore[type-arg]
 
 PARTS = ("keys", "values", "items")
 VIEWS: dict[type, str] = {
-    **{type(getattr(dict[str, int](), name)()): f"dict_{name}" for name in PARTS},
     **{type(getattr(OrderedDict[str, int](), name)()): f"odict_{name}" for name in PARTS},
+    **{type(getattr(dict[str, int](), name)()): f"dict_{name}" for name in PARTS},
 }
 """What shows the parts of a dictionary, and what Python calls it."""
 UNBOUND = compiling.UNBOUND

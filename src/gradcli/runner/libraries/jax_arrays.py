@@ -11,11 +11,11 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
-from gradcli.ops.joining import INDEX, PUT
+from gradcli.ops.joining import PUT
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note_draw
 from gradcli.runner.exceptions import Raised, exception_class
-from gradcli.runner.libraries.numpy_arrays import info, piecewise
+from gradcli.runner.libraries.numpy_arrays import info, piecewise, set_printoptions
 from gradcli.runner.libraries.numpy_functions import (
     NAMES,
     NEUTRAL,
@@ -414,6 +414,7 @@ TABLE |= {
     "jax.numpy.ndim": lambda run, a: len(array(run, a).shape), "jax.numpy.size": size_of,
     "jax.numpy.shape": lambda run, a: array(run, a).shape, "jax.numpy.iscomplexobj": always(False),
     **dict.fromkeys(("jax.numpy.finfo", "jax.numpy.iinfo"), info), "jax.numpy.piecewise": piecewise,
+    "jax.numpy.set_printoptions": set_printoptions, "jax.numpy.printoptions": TABLE["numpy.printoptions"],
     **dict.fromkeys(("jax.numpy.result_type", "jax.numpy.promote_types"), lambda run, *values: DType(
         together_in_jax(run, [x if isinstance(x, Tensor) or type(x) in PLAIN else typed(run, 0, x) for x in values]),
         "array",
@@ -472,7 +473,11 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
             isinstance(p, np.ndarray) and p.dtype != np.bool_ for p in (key if isinstance(key, tuple) else (key,))
         )
         if lists and name in ("add", "subtract", "sub"):
-            return added(run, x, key, other, name)
+            places = run.make(np.arange(math.prod(x.shape)).reshape(x.shape)[key], "int64", "jax")
+            change = other if name == "add" else run.operate("*", other, -1)
+            flat = [reshape(run, part, (-1,)) for part in (x, places, change)]
+            made = run.function("torch.index_put", flat[0], (flat[1],), flat[2], accumulate=True)
+            return Tensor(reshape(run, made, x.shape).node, x.dtype, "jax")
         before = entry(run, x, where.key)
         part = (
             run.function(f"jax.numpy.{name}imum", before, other)
@@ -484,26 +489,6 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
     made = run.f(PUT, x.node if type(x.node) in NODES else np.asarray(x.node), node, key=key)
     return Tensor(made, x.dtype, "jax")
-
-
-def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
-    """Return an array with others added at an index, as often as it names an entry."""
-    places = np.ravel(np.arange(math.prod(x.shape)).reshape(x.shape)[key])
-    turns: list[list[int]] = []  # each names an entry once at most
-    seen: dict[int, int] = {}
-    for k, place in enumerate(places.tolist()):
-        turn = seen[place] = seen.get(place, -1) + 1
-        turns += [[]] if turn == len(turns) else []
-        turns[turn].append(k)
-    node, source = (
-        flat.node if type(flat.node) in NODES else np.asarray(flat.node)
-        for flat in (reshape(run, x, (-1,)), reshape(run, other, (-1,)))
-    )
-    for chosen in map(np.array, turns):
-        part = Tensor(run.f(INDEX, source, key=chosen), x.dtype, "jax")
-        before = Tensor(run.f(INDEX, node, key=places[chosen]), x.dtype, "jax")
-        node = run.f(PUT, node, run.operate("+" if name == "add" else "-", before, part).node, key=places[chosen])
-    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)
 
 
 def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
@@ -556,7 +541,9 @@ def hard_tanh(run: Run, x: Any) -> Any:
 # ---- jax.lax
 SAME = (
     "exp", "log", "sin", "cos", "tan", "tanh", "sqrt", "square", "add", "sign", "floor", "ceil", "log1p", "expm1",
-    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims",
+    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims", "argmax", "argmin", "sinh", "cosh", "asin",
+    "acos", "atan", "asinh", "acosh", "atanh", "exp2", "cbrt", "split", "squeeze", "stack", "tile", "unstack",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
 )  # fmt: skip
 for _theirs, _own in {
     **dict(zip(SAME, SAME, strict=True)),
@@ -573,6 +560,9 @@ TABLE |= {
     "jax.lax.reciprocal": lambda run, x: run.operate("/", 1, array(run, x)),
     "jax.lax.logistic": lambda run, x: run.function("jax.nn.sigmoid", x),
     "jax.lax.stop_gradient": lambda run, tree: mapped(run, lambda leaf: stopped(run, leaf), tree),
+    **{f"jax.lax.{name}": lambda run, x, name=name: run.function(f"jax.scipy.special.{name}", x) for name in (
+        "erf", "erfc",
+    )},
     "jax.lax.concatenate": lambda run, operands, dimension: run.function(
         "jax.numpy.concatenate", operands, axis=dimension
     ),

@@ -12,7 +12,7 @@ from gradcli.ops.declare import value_of
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import TABLE, native, of_kind, own_attributes
 from gradcli.runner.numpy_values import COMPARED, METHODS
-from gradcli.runner.printing import to_repr
+from gradcli.runner.printing import format_value, to_repr, to_str
 from gradcli.runner.python.builtins import COLLECTIONS, DICT, INT, STR, TUPLE, type_of
 from gradcli.runner.python.calls import missing_text
 from gradcli.runner.python.containers import take
@@ -508,7 +508,8 @@ def flag_operators() -> dict[str, Any]:
     }
 
 
-ENUM = Class("Enum", [], {"__body__": enum_body}, enum_entry, qualified="enum.Enum")
+ENUM_MEMBERS = {"__body__": enum_body, "__format__": lambda run, me, spec: format_value(run, to_str(run, me), spec)}
+ENUM = Class("Enum", [], ENUM_MEMBERS, enum_entry, qualified="enum.Enum")
 FLAG = Class("Flag", [ENUM], flag_operators(), qualified="enum.Flag")
 INT_ENUM = Class("IntEnum", [ENUM], of_values(INT), qualified="enum.IntEnum")
 TABLE |= {

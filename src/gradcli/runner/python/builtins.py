@@ -288,6 +288,11 @@ def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any =
 
 
 @builtin
+def repr_(run: Run, x: Any) -> str:
+    return to_repr(run, x)
+
+
+@builtin
 def len_(run: Run, x: Any) -> Any:
     if isinstance(x, Tensor):
         if not x.shape:
@@ -528,7 +533,7 @@ BUILTINS |= {
     "all": lambda run, items: all(truth(run, item) for item in iterate(run, items)),
     "pow": lambda run, x, y, modulus=None: operate(run, "**", x, y) if modulus is None else pow(x, y, modulus),
     "divmod": lambda run, x, y: (operate(run, "//", x, y), operate(run, "%", x, y)),
-    "isinstance": is_kind, "repr": to_repr, "format": format_value,
+    "isinstance": is_kind, "format": format_value,
     "hasattr": lambda run, x, name: getattr_(run, x, name, UNBOUND) is not UNBOUND,
     "delattr": lambda run, x, name: run.delete_attribute(x, name),
     "dir": lambda run, x: sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)}),

@@ -19,7 +19,7 @@ from gradcli.runner.converting import bound_call, cast_call, convert, wrap
 from gradcli.runner.exceptions import KINDS, of_host, torch_error, type_error
 from gradcli.runner.library import METHODS, TABLE, host_of, look_up, new_hosted, refuse_effect, refuse_theirs
 from gradcli.runner.python.containers import refuse_stale, write_back
-from gradcli.runner.python.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
+from gradcli.runner.python.operators import PRODUCTS, SHORT, in_names_of, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run, lay_out
 from gradcli.runner.values import (
     UNBOUND,
@@ -120,7 +120,7 @@ def call_native(run: Run, what: Any, arguments: Arguments, named: Named) -> Any:
             return run.fail("TypeError", words)
         except ValueError:  # it has no signature
             pass
-        raise of_host(error) or error from None
+        return run.fail("TypeError", in_names_of(run, str(error), (*arguments, *named.values())))
     except AttributeError as error:  # of what the native took for a value of another kind
         words = f"got an argument of type '{run.type_name(error.obj)}', which it does not take"
         return run.fail("TypeError", f"{native_name(run, what)}() {words}")
@@ -150,7 +150,10 @@ def python_words(run: Run, what: Any, arguments: Arguments, named: Named) -> str
 
 def native_name(run: Run, what: Any) -> str:
     """Return what a message calls a native: the last part of the name that a script calls it by."""
-    names = (name for name, one in (*TABLE.items(), *run.builtins.items()) if one is what)
+    from gradcli.runner.python.host_attributes import OF_CLASSES
+
+    methods = ((name, one) for (_, name), one in OF_CLASSES.items())
+    names = (name for name, one in (*TABLE.items(), *run.builtins.items(), *methods) if one is what)
     return next(names, getattr(what, "__name__", "function").strip("_")).rpartition(".")[2]
 
 
@@ -482,6 +485,8 @@ def call_table(run: Run, what: TableFunction, arguments: Arguments, named: Named
     try:
         made = bound([run.f, *values])
     except GradcliError as error:
+        if torch and function.name == "mean" and tensors and not tensors[0].value.size:
+            return run.operate("/", run.function("sum", *arguments, **named), 0.0)
         if torch and error.kind in KINDS:
             run.fail_with(torch_error(function.name, by_parameter(registers, given)))
         raise

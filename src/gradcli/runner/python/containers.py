@@ -34,11 +34,15 @@ from gradcli.runner.values import (
     TITLES,
     UNBOUND,
     VIEWS,
+    Bound,
     Class,
+    Closure,
     Foreign,
     Instance,
+    Method,
     Progress,
     Size,
+    TableFunction,
     Tensor,
     View,
     as_dtype,
@@ -203,7 +207,8 @@ def subscript(run: Run, base: Any, key: Any) -> Any:  # noqa: C901, PLR0911 - on
         return run.call(run.attribute(base, "__class_getitem__"), [key])
     if hasattr(type(base), "subscript"):
         return base.subscript(run, key)
-    if not isinstance(base, (*HOST_KINDS, Instance)):
+    is_function = isinstance(base, Closure | Bound | Method | TableFunction) or callable(base)
+    if not isinstance(base, (*HOST_KINDS, Instance)) and not is_function:
         return base  # a subscript of a type, as in list[int]
     return run.fail("TypeError", f"'{run.type_name(base)}' object is not subscriptable")
 

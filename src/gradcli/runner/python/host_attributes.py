@@ -258,7 +258,7 @@ TEXTS = (
     "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit", "isalpha",
     "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition", "rpartition",
     "removeprefix", "removesuffix", "casefold", "expandtabs", "istitle", "isdecimal", "isascii", "isprintable",
-    "translate", "replace",
+    "translate", "replace", "rindex",
 )  # fmt: skip
 COMBINING = ("intersection", "difference", "symmetric_difference")
 FLOATS: Table = {
@@ -289,9 +289,8 @@ KINDS: tuple[tuple[type, Table], ...] = (
         **by_host(deque, "extend", "extendleft", reads=(take,), grows=True),
         **by_host(deque, "insert", reads=(as_it_is, item)), **SEARCHING, "remove": remove,
     }),
-    (tuple, {
-        **SEARCHING, "_asdict": lambda run, named: dict(zip(named.fields, named, strict=True)), "_replace": replaced,
-    }),
+    (tuple, SEARCHING),
+    (Named, {"_asdict": lambda run, me: dict(zip(me.fields, me, strict=True)), "_replace": replaced}),
     (Counter, {
         "update": count, "subtract": lambda run, me, items=None, /, **named: count(run, me, items, by=-1, **named),
         **by_host(Counter, "total", "most_common", "elements"),

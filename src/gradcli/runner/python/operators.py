@@ -7,6 +7,7 @@ answer is refused where it comes to what was made of it, and nowhere else.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
 from functools import cmp_to_key
@@ -34,6 +35,7 @@ from gradcli.runner.values import (
     UNBOUND,
     VIEWS,
     Class,
+    Closure,
     DType,
     Evaluate,
     Foreign,
@@ -57,7 +59,7 @@ CUT = Op(
     "cut",
     lambda *_values, made, **_static: made,
     lambda _k: lambda *_values, refuse, **_static: refuse(),
-    lambda _k, _out, _values, static: static["refuse"](),
+    lambda at: at.static["refuse"](),
     reads=NOTHING,
     entries=Entries(index=Said()),
     exact=Exactly(
@@ -254,7 +256,8 @@ def same_objects(run: Run, sign: str, a: Any, b: Any) -> bool:
     if isinstance(a, DType) or isinstance(b, DType):
         return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
     for owner, other in ((a, b), (b, a)) if sign == "!=" else ():
-        if (made := ask(run, owner, "__eq__", other)) is not UNBOUND:
+        made = ask(run, owner, "__eq__", other)
+        if made is not UNBOUND and made is not NotImplemented:
             return not truth(run, made)
     same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
     return same is (sign == "==")
@@ -273,10 +276,18 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     try:
         made = BY_SIGN[sign](a, b)
     except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
-        return run.fail(type(error).__name__, str(error))
+        return run.fail(type(error).__name__, in_names_of(run, str(error), (a, b)))
     if type(made) is complex:
         raise run.refuse("complex numbers are not part of gradcli")
     return Size(made) if type(a) is Size and sign == "+" else made
+
+
+def in_names_of(run: Run, text: str, values: Iterable[Any]) -> str:
+    """Return what Python says of values, with the script's names for the types that are none of Python's."""
+    for value in values:
+        if type(value).__module__.startswith("gradcli."):
+            text = re.sub(rf"\b{type(value).__name__}\b", run.type_name(value), text)
+    return text
 
 
 BITS_MADE: dict[str, Callable[[int, int], int]] = {
@@ -338,6 +349,8 @@ def refuse_operands(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Raise the TypeError for operands that an operator does not take."""
     if sign in COMPARED:
         text = f"'{sign}' not supported between instances of '{run.type_name(a)}' and '{run.type_name(b)}'"
+    elif sign == "*" and isinstance(a, SEQUENCES) != isinstance(b, SEQUENCES):
+        text = f"can't multiply sequence by non-int of type '{run.type_name(b if isinstance(a, SEQUENCES) else a)}'"
     elif sign == "+" and isinstance(a, str | list | tuple):
         text = f'can only concatenate {run.type_name(a)} (not "{run.type_name(b)}") to {run.type_name(a)}'
     else:
@@ -666,7 +679,8 @@ def contains(run: Run, item: Any, container: Any) -> bool:
         return item.is_integer() and int(item) in container
     if isinstance(container, dict | set | frozenset | range):
         return hashable(run, item) in container
-    if isinstance(container, int | float | None) or (isinstance(container, Instance) and not has_items(container)):
+    no_items = isinstance(container, int | float | slice | Closure | None)
+    if no_items or (isinstance(container, Instance) and not has_items(container)):
         run.fail("TypeError", f"argument of type '{run.type_name(container)}' is not iterable")
     return any(each is item or equal(run, item, each) for each in run.iterate(container))
 
