@@ -6,6 +6,7 @@ and sympy; who makes something cheaper lowers it. ``python -m benchmarks`` tells
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +67,7 @@ STARTS = [
     Start(("explain", *EXAMPLE), 171, (*HEAVY, "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("explain", *EXAMPLE, "--json"), 165, (*HEAVY, "rich", "gradcli.checking", "gradcli.batch"), sympy=437),
     Start(("check", *EXAMPLE[:3]), 172, (*HEAVY, "rich", "gradcli.batch"), sympy=437),
+    Start(("batch", os.devnull), 68, (*HEAVY, "rich", "gradcli.explanation.explaining")),
 ]
 
 

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 import ratchet
+from gradcli.cli.options import OPTIONS
+from gradcli.document import views
 from gradcli.ops import OPS
+from gradcli.render import data
 
 HOME = Path(__file__).parent.parent / "src" / "gradcli"
 MODULES = sorted(HOME.rglob("*.py"))
@@ -213,6 +216,14 @@ def test_render_reads_plain_records(path):
     modules = {module.removeprefix("gradcli.") for module in imports(path, top_level=False) if "gradcli." in module}
     read = {module.partition(".")[0] if module.startswith(("document.", "render.")) else module for module in modules}
     assert read <= PLAIN
+
+
+def test_a_view_has_its_option_and_what_shows_it():
+    """An option of a view that nothing shows would be taken silently, and so would one on a page that has no part."""
+    asked = {option.view for option in OPTIONS.values() if option.view}
+    assert asked == views.VIEWS.keys() == data.VIEWS.keys()
+    [table] = re.findall(r"const VIEWS = {(.*)};", (HOME / "page" / "web" / "views.js").read_text(encoding="utf-8"))
+    assert {option.view for option in OPTIONS.values() if option.paged} == {*re.findall(r"(\w+):", table)}
 
 
 SKIPS = re.compile(r"pytest\.(skip|importorskip)\(")

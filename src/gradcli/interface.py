@@ -49,28 +49,24 @@ class Explanation(Explained):
 
     def rows(self) -> Rows:
         """Return J row by row, as a call of backward with each one-hot v leaves it."""
-        from gradcli.explanation.explaining import find_rows
-
-        return find_rows(self)
+        return self._view("one_hot")  # type: ignore[no-any-return]
 
     def jvp(self, u: Any) -> Tangent:
         """Return J·u by a forward pass; ``u`` is an array, or one for each variable by its name."""
-        from gradcli.explanation.explaining import direction, find_tangent
-
-        return find_tangent(self, direction(self, u if isinstance(u, Mapping) else {"": u})[0])
+        return self._view("jvp", u)  # type: ignore[no-any-return]
 
     def hessian(self, u: Any = None) -> Hessian:
         """Return the second derivative of y, or of v·y; with ``u``, as that of ``jvp``, its product with that too."""
-        from gradcli.explanation.explaining import direction, find_hessian
-
-        along = None if u is None else u if isinstance(u, Mapping) else {"": u}
-        return find_hessian(self, None if along is None else direction(self, along)[0])
+        return self._view("hessian", u)  # type: ignore[no-any-return]
 
     def descend(self, lr: float, iterations: int = 10) -> Descent:
         """Return steps of gradient descent on y, or on v·y: x becomes x - lr·x.grad."""
-        from gradcli.explanation.explaining import find_descent
+        return self._view("descent", lr=lr, iterations=iterations)  # type: ignore[no-any-return]
 
-        return find_descent(self, lr, iterations)
+    def _view(self, name: str, u: Any = None, **asked: Any) -> Any:
+        from gradcli.explanation.explaining import ViewRequest, find_view, read_direction
+
+        return find_view(name, self, ViewRequest(**asked), read_direction(self, u)[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""

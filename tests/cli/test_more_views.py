@@ -108,6 +108,7 @@ def evaluated(text, values):
     (("--jvp", "w=1,2"), "w is not differentiated"), (("--jvp", ""), "--jvp"),
     (("--hessian", "--code", "numpy"), "--code numpy writes y and x.grad alone, and nothing of --hessian"),
     (("--steps", "--code", "torch"), "nothing of --steps"), (("--lr", "1", "-o", "g.svg"), "draws the graph alone"),
+    (("--row", "", "-o", "a.html"), "-o a.html shows all of J alone, and nothing of --row"),
     (("--rows", "--json", "-o", "a.html"), "--json and a file in .html do not go together"),
     (("--rows", "--format", "latex", "-o", "a.md"), "--format latex and a file in .md do not go together"),
 ])  # fmt: skip

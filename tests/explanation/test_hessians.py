@@ -275,8 +275,8 @@ def test_a_wrong_rule_is_noticed(monkeypatch):
     """A text that is not the engine's rule is not taken, and without another the program is refused."""
     from gradcli.explanation import hessians as module
 
-    honest = module.run_text
-    monkeypatch.setattr(module, "run_text", lambda graph, text, names: honest(graph, f"({text})*1.001", names))
+    honest = module.run_on_graph
+    monkeypatch.setattr(module, "run_on_graph", lambda graph, text, names: honest(graph, f"({text})*1.001", names))
     with pytest.raises(gradcli.GradcliError, match="cannot be differentiated once more"):
         gradcli.explain("sin(x)", x=0.3).hessian()
 
@@ -285,8 +285,8 @@ def test_a_wrong_second_derivative_is_noticed(monkeypatch):
     """What is wrong in the second derivative alone is found by the digits: each text is right at the point itself."""
     from gradcli.explanation import hessians as module
 
-    honest, more = module.run_text, " + (x0 - 0.3)*0.01"
-    monkeypatch.setattr(module, "run_text", lambda graph, text, names: honest(graph, f"({text}){more}", names))
+    honest, more = module.run_on_graph, " + (x0 - 0.3)*0.01"
+    monkeypatch.setattr(module, "run_on_graph", lambda graph, text, names: honest(graph, f"({text}){more}", names))
     found = gradcli.explain("sin(x)", x=0.3).hessian()
     assert found.proof.verdict == "digits-lost"
     assert found.proof.digits < 3

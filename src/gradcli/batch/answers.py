@@ -16,7 +16,7 @@ from gradcli.batch.records import LONGEST_LINE, Line, Record, Wanted, fields_of,
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.hints import WAYS, Facts, MisshapenV, MissingInputs, MissingV, NoValue, hint_of
 from gradcli.explanation.evaluation import Function, Run, gather_gradient, read_gradient, stand
-from gradcli.explanation.jacobians import call_backward, read_jacobians
+from gradcli.explanation.jacobians import call_backward, compare, read_jacobians
 from gradcli.render.data import document, error_document, gradient_document, inputs_document, numbers_document
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ class Recent(Generic[T]):
 
     def get(self, key: Hashable) -> T | None:
         """Return the value of a key, which makes it the last one used; None where it is not kept."""
-        found = self._kept.get(key)
-        if found is None:
+        entry = self._kept.get(key)
+        if entry is None:
             return None
-        if found is not self._latest:  # to hash a long key once more takes as long as to find it
+        if entry is not self._latest:  # to hash a long key once more takes as long as to find it
             self._kept.move_to_end(key)
-            self._latest = found
-        return found[0]
+            self._latest = entry
+        return entry[0]
 
     def keep(self, key: Hashable, value: T, weight: int = 1) -> None:
         """Keep a value, and let go of the oldest where there are too many or they are too heavy."""
@@ -90,13 +90,13 @@ class Memory:
         from gradcli.formulas.derivation import found_formulas, signature
 
         function, leaves = run.function, run.leaves
-        told = signature(run.graph, run.output, leaves, composition) if composition.work <= MOST_SHARED else None
-        key: Hashable = (function.place.text, function.wrt, told)
-        earlier = None if told is None else self._kept.get(key)
+        signed = signature(run.graph, run.output, leaves, composition) if composition.work <= MOST_SHARED else None
+        key: Hashable = (function.place.text, function.wrt, signed)
+        earlier = None if signed is None else self._kept.get(key)
         if earlier is not None:
             return earlier
         result = found_formulas(run.graph, run.output, leaves, composition)
-        if told is not None:
+        if signed is not None:
             self._kept.keep(key, result, ENTRY * composition.work + count_characters(result))
         return result
 
@@ -140,16 +140,16 @@ class Answers:
         self._programs: Recent[Function] = Recent(MOST_PROGRAMS, HEAVIEST)
         self._memory = Memory()
 
-    def of(self, given: Mapping[str, object]) -> Answer:
+    def of(self, entries: Mapping[str, object]) -> Answer:
         """Return the answer to a record; whatever is wrong with it is said in the document, and nothing is raised."""
         try:
-            record = record_of(given, self.asked.budget)
-            found, verdict = self._answered(record)
+            record = record_of(entries, self.asked.budget)
+            fields, verdict = self._answered(record)
         except Exception as error:
             if self.asked.debug and not isinstance(error, GradcliError | MemoryError):
                 raise
-            return failure(error, known_id(given))
-        return Answer(with_id(found, record.id), verdict)
+            return failure(error, known_id(entries))
+        return Answer(with_id(fields, record.id), verdict)
 
     def to(self, line: Line) -> Answer:
         """Return the answer to a record on a line."""
@@ -157,11 +157,11 @@ class Answers:
             message = f"the line is longer than {LONGEST_LINE // 2**20} MiB"
             return failure(GradcliError("budget", message, hint="a record of that size is a call of gradcli explain"))
         try:
-            given = read_object(line.text, self.asked.budget)
+            entries = read_object(line.text, self.asked.budget)
         except GradcliError as error:
             error.place = Place(line.text.decode("utf-8", "replace"), f"line {line.number}")
             return failure(error)
-        return self.of(given)
+        return self.of(entries)
 
     def _answered(self, record: Record) -> tuple[dict[str, Any], Verdict]:
         asked = self.asked
@@ -174,18 +174,18 @@ class Answers:
         from gradcli.explanation.explained import Explained
         from gradcli.explanation.explaining import Ask, explain_run
 
-        found = explain_run(run, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
-        verdict = verdict_of(found.agreement.verdict, found.agreement.finite)
-        full = document(found, only=asked.only)
+        explained = explain_run(run, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
+        verdict = verdict_of(explained.agreement.verdict, explained.agreement.finite)
+        full = document(explained, only=asked.only)
         return (full if asked.only is None else partial(full, asked.only, BOTH)), verdict
 
     def _function(self, record: Record) -> Function:
         key = (record.program, record.wrt, frozenset(record.inputs))
-        found = self._programs.get(key)
-        if found is None:
-            found = Function(record.program, record.wrt, self.asked.budget, record.inputs)
-            self._programs.keep(key, found, len(record.program))
-        return found
+        function = self._programs.get(key)
+        if function is None:
+            function = Function(record.program, record.wrt, self.asked.budget, record.inputs)
+            self._programs.keep(key, function, len(record.program))
+        return function
 
 
 BOTH, ONE = ["symbols", "reverse mode"], ["reverse mode"]
@@ -195,9 +195,9 @@ ALWAYS = {"schema", "version", "routes", "agreement", "error"}
 
 def reverse_alone(run: Run, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of reverse mode, and whether it is finite: there is nothing to hold it against."""
-    found = read_gradient(run)
-    verdict = verdict_of("agree", found.finite)
-    full = gradient_document(found)
+    gradient = read_gradient(run)
+    verdict = verdict_of("agree", gradient.finite)
+    full = gradient_document(gradient)
     full["agreement"] = None
     if asked.only is None:
         return partial(full, frozenset(full), ONE), verdict
@@ -208,8 +208,6 @@ def reverse_alone(run: Run, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
 
 def by_numbers(run: Run, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of both routes without a formula."""
-    from gradcli.explanation.jacobians import compare
-
     jacobians = read_jacobians(run, run.compose())
     backward = call_backward(run, jacobians)
     agreement = compare(jacobians, backward, run.value)
@@ -226,9 +224,9 @@ def partial(full: Mapping[str, object], only: frozenset[str], routes: list[str])
     return {**kept, "routes": routes, "error": error}
 
 
-def with_id(found: dict[str, Any], known: object) -> dict[str, Any]:
+def with_id(fields: dict[str, Any], identity: object) -> dict[str, Any]:
     """Return a document with the id of its record, in front."""
-    return {"schema": found.pop("schema"), "version": found.pop("version"), "id": known, **found}
+    return {"schema": fields.pop("schema"), "version": fields.pop("version"), "id": identity, **fields}
 
 
 def verdict_of(verdict: str, finite: bool) -> Verdict:
@@ -238,20 +236,20 @@ def verdict_of(verdict: str, finite: bool) -> Verdict:
     return Verdict.UNCLEAR if verdict == "unclear" else Verdict.DISAGREE
 
 
-def failure(error: Exception, known: object = None) -> Answer:
+def failure(error: Exception, identity: object = None) -> Answer:
     """Return the answer to a record that has none: what is wrong with it, or that gradcli has failed."""
     if isinstance(error, GradcliError):
-        return refused(error.worded(record_hint), known)
+        return refused(error.worded(record_hint), identity)
     if isinstance(error, MemoryError):
-        return refused(GradcliError("budget", "there is not enough memory for this", hint="make it smaller"), known)
+        return refused(GradcliError("budget", "there is not enough memory for this", hint="make it smaller"), identity)
     message = f"sorry, gradcli failed on this record ({type(error).__name__})"
     internal = GradcliError("internal", message, hint="please report the record; --debug shows where it failed")
-    return Answer(refused(internal, known).document, Verdict.FAILED)
+    return Answer(refused(internal, identity).document, Verdict.FAILED)
 
 
-def refused(error: GradcliError, known: object) -> Answer:
+def refused(error: GradcliError, identity: object) -> Answer:
     """Return an error as an answer."""
-    return Answer(with_id(error_document(error), known), Verdict.REFUSED)
+    return Answer(with_id(error_document(error), identity), Verdict.REFUSED)
 
 
 def record_hint(facts: Facts) -> str:
@@ -316,13 +314,17 @@ class Records:
     asked: Wanted
 
     def answering(self) -> Callable[[Line], Reply]:
-        """Load what an answer needs, and return what replies to a line.
-
-        Nothing is raised but interrupts, and with ``debug`` faults of gradcli.
-        """
+        """Load what an answer needs, as a worker does before its memory is bound, and return what replies to a line."""
         if not self.asked.reverse_alone:
             import gradcli.explanation.explaining
             import gradcli.formulas.derivation  # noqa: F401
+        return self.loading()
+
+    def loading(self) -> Callable[[Line], Reply]:
+        """Return what replies to a line, and loads what an answer needs with the first.
+
+        Nothing is raised but interrupts, and with ``debug`` faults of gradcli.
+        """
         answers = Answers(self.asked)
 
         def reply(line: Line) -> Reply:
@@ -343,7 +345,7 @@ class Records:
         return encoded(failure(error, identity), line.number)
 
 
-def settle() -> None:
+def freeze_loaded() -> None:
     """Let the collector pass over what was loaded so far: it stays until the end, and is much more than a record."""
     gc.collect()
     gc.freeze()

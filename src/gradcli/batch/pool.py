@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
-from gradcli.batch.answers import Reply, settle
+from gradcli.batch.answers import Reply, freeze_loaded
 from gradcli.batch.records import LONGEST_LINE, Line, lines
 from gradcli.errors import GradcliError
 
@@ -97,7 +97,7 @@ def work(pipe: Connection, task: Task, memory: int) -> None:
     """Answer lines until the other side closes the pipe, or until there is no memory to hold one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be kept away from the start
     reply = task.answering()
-    settle()
+    freeze_loaded()
     # Not before: a library that finds no room while it is loaded fails in every way there is, some without an end.
     bound_memory(memory)
     try:

@@ -65,21 +65,21 @@ ROWS = (
 def pieces(read: Callable[[int], bytes], longest: int) -> Iterator[tuple[bytes | None, int]]:
     """Yield what stands before each newline, None for more than ``longest`` bytes, and how many bytes were read."""
     parts: list[bytes] = []
-    held, dropped = 0, 0
+    kept, dropped = 0, 0
     while chunk := read(CHUNK):
         *ended, rest = chunk.split(b"\n")
         for end in ended:
             text = b"".join((*parts, end)) if parts else end
-            size = held + dropped + len(end) + 1
+            size = kept + dropped + len(end) + 1
             yield (None if dropped or len(text) > longest else text), size
-            parts, held, dropped = [], 0, 0
-        if dropped or held + len(rest) > longest:
-            parts, held, dropped = [], 0, held + dropped + len(rest)
+            parts, kept, dropped = [], 0, 0
+        if dropped or kept + len(rest) > longest:
+            parts, kept, dropped = [], 0, kept + dropped + len(rest)
         elif rest:
             parts.append(rest)
-            held += len(rest)
+            kept += len(rest)
     if parts or dropped:
-        yield (None if dropped else b"".join(parts)), held + dropped
+        yield (None if dropped else b"".join(parts)), kept + dropped
 
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
@@ -173,17 +173,17 @@ def refuse_digits(text: str, budget: Budget) -> None:
             raise over_budget("digits", budget.digits, "a number has too many digits", run.span())
 
 
-def refuse_surrogates(found: object) -> None:
+def refuse_surrogates(document: object) -> None:
     """Refuse half of a surrogate pair, which is no character."""
-    for text in strings(found):
+    for text in strings(document):
         alone = _SURROGATE.search(text)
         if alone:
             raise GradcliError("json", f"a string holds \\u{ord(alone[0]):04x}, half of a surrogate pair")
 
 
-def strings(found: object) -> Iterator[str]:
+def strings(document: object) -> Iterator[str]:
     """Yield every string of a document, keys among them."""
-    left = [found]
+    left = [document]
     while left:
         item = left.pop()
         if type(item) is str:
@@ -195,10 +195,10 @@ def strings(found: object) -> Iterator[str]:
             left.extend(item)
 
 
-def named(found: object) -> str:
+def named(value: object) -> str:
     """Return what kind of JSON value something is."""
     words = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
-    return words.get(type(found), "a number")
+    return words.get(type(value), "a number")
 
 
 KEYS = ("id", "program", "inputs", "v", "calls", "wrt", "strict")
@@ -216,26 +216,26 @@ class Record:
     strict: bool
 
 
-def record_of(given: Mapping[str, object], budget: Budget) -> Record:
+def record_of(entries: Mapping[str, object], budget: Budget) -> Record:
     """Return a checked record; raises ``record`` for what it may not hold, ``value`` for what is no array."""
-    if not isinstance(given, Mapping):
+    if not isinstance(entries, Mapping):
         raise wrong("a record is an object, or a dictionary in Python")
-    for key in given:
+    for key in entries:
         if key not in KEYS:
             hint = did_you_mean(str(key), KEYS) or f"it may have {', '.join(KEYS)}"
             raise wrong(f"a record has no key {shown(key)}", hint)
-    program = given.get("program")
+    program = entries.get("program")
     if type(program) is not str:
         hint = 'for example {"program": "x**2", "inputs": {"x": 3}}'
         raise wrong("the program is missing" if program is None else "program must be a string", hint)
-    inputs = given.get("inputs")
+    inputs = entries.get("inputs")
     if not isinstance(inputs, Mapping | None):
         raise wrong("inputs must be an object", 'for example "inputs": {"x": [1, 2]}')
-    values = {name: array(value, f"inputs.{name}", budget) for name, value in (inputs or {}).items()}
+    values = {name: array_in(value, f"inputs.{name}", budget) for name, value in (inputs or {}).items()}
     if sum(int(np.size(value)) for value in values.values()) > budget.total:
         raise over_budget("total", budget.total, "all inputs together")
-    identity, calls, wrt = identifier(given), calls_of(given, budget), wrt_of(given.get("wrt"))
-    strict = given.get("strict", False)
+    identity, calls, wrt = identifier(entries), calls_of(entries, budget), wrt_of(entries.get("wrt"))
+    strict = entries.get("strict", False)
     if type(strict) is not bool:
         raise wrong("strict must be true or false")
     return Record(identity, program, values, calls, wrt, strict)
@@ -251,45 +251,45 @@ def shown(key: object) -> str:
     return json.dumps(str(key)[:40])
 
 
-def known_id(given: object) -> Any:
+def known_id(entries: object) -> Any:
     """Return the id of a record that may be spoiled otherwise, None where it has none that can be repeated."""
-    found = given.get("id") if isinstance(given, Mapping) else None
-    return found if type(found) in (str, int, bool) or (type(found) is float and math.isfinite(found)) else None
+    name = entries.get("id") if isinstance(entries, Mapping) else None
+    return name if type(name) in (str, int, bool) or (type(name) is float and math.isfinite(name)) else None
 
 
-def identifier(given: Mapping[str, object]) -> Any:
+def identifier(entries: Mapping[str, object]) -> Any:
     """Return the id, which the answer repeats; raises ``record`` for a list, an object, or what is not finite."""
-    result = known_id(given)
-    if result is None and given.get("id") is not None:
+    result = known_id(entries)
+    if result is None and entries.get("id") is not None:
         raise wrong("id must be a string, a finite number, true, false or null")
     return result
 
 
-def calls_of(given: Mapping[str, object], budget: Budget) -> list[Any]:
+def calls_of(entries: Mapping[str, object], budget: Budget) -> list[Any]:
     """Return the v of every call of backward."""
-    v, calls = given.get("v"), given.get("calls")
+    v, calls = entries.get("v"), entries.get("calls")
     if calls is None:
-        return [None if v is None else array(v, "v", budget)]
+        return [None if v is None else array_in(v, "v", budget)]
     if v is not None:
         raise wrong("v and calls are both given", "calls has one v for each call of backward")
     if type(calls) is not list or not calls:
         raise wrong("calls must be an array with one v for each call of backward", 'for example "calls": [1, 10]')
     if len(calls) > budget.depth:
         raise over_budget("depth", budget.depth, f"{counted(len(calls), 'call of backward')}")
-    return [None if item is None else array(item, f"calls[{k}]", budget) for k, item in enumerate(calls)]
+    return [None if item is None else array_in(item, f"calls[{k}]", budget) for k, item in enumerate(calls)]
 
 
-def wrt_of(given: Any) -> tuple[str, ...] | None:
+def wrt_of(names: Any) -> tuple[str, ...] | None:
     """Return the names to differentiate by, None for all."""
-    if given is None:
+    if names is None:
         return None
-    good = type(given) in (list, tuple) and given and all(type(name) is str for name in given)
-    if not good or len(set(given)) != len(given):
+    good = type(names) in (list, tuple) and names and all(type(name) is str for name in names)
+    if not good or len(set(names)) != len(names):
         raise wrong("wrt must be an array of names of variables, each once", 'for example "wrt": ["W", "b"]')
-    return tuple(given)
+    return tuple(names)
 
 
-def array(value: Any, name: str, budget: Budget) -> Any:
+def array_in(value: Any, name: str, budget: Budget) -> Any:
     """Return a value that ``as_input`` takes: numbers and nested lists as they are, a text by the syntax of ``--x``.
 
     No text names a file. Raises ``value`` or ``budget``.

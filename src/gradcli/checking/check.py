@@ -21,6 +21,7 @@ from gradcli.checking.expected import (
     read_expected,
 )
 from gradcli.checking.holding import Against, Held, Reading, hold_expected, hold_reading, read_formulas
+from gradcli.checking.mistakes import Surroundings, find_mistake
 from gradcli.checking.truth import (
     Derivative,
     Effort,
@@ -30,7 +31,7 @@ from gradcli.checking.truth import (
     goes_together,
     hold_apart,
     hold_together,
-    merge,
+    over_points,
     own_truth,
     sample_columns,
 )
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from gradcli.jacobian.composition import Composition
 
 Kind = TypeVar("Kind", bound=Checked)
+Said = TypeVar("Said", Comparison, Expectation)
 MOST_SAMPLED = 3
 """How often all random points together may cost what one answer may."""
 LEAKS = "{} is computed from an earlier gradient, by an update of an input that was not seen as one"
@@ -95,11 +97,11 @@ def may_say_gradients(program: object, of: str | None) -> bool:
     return isinstance(program, str) and (is_script(program) or (of is not None and "\n" in program.strip()))
 
 
-def check_function(function: Function, given: Mapping[str, object], asked: CheckRequest, kind: type[Kind]) -> Kind:
+def check_function(function: Function, inputs: Mapping[str, object], asked: CheckRequest, kind: type[Kind]) -> Kind:
     """Check the derivative of a function at a point and at random ones, as the ``kind`` of ``Checked`` asked for."""
     program, claims, v = function.program, asked.claims, asked.v
     try:
-        values, *further = (copied_point(function, {**given, **point}) for point in ({}, *asked.points))
+        values, *further = (copied_point(function, {**inputs, **point}) for point in ({}, *asked.points))
         if v is None and program.is_script and program.vs:
             v = summed_v(program, function.evaluate(values, record=False).value.shape)
         count = read_digits(asked.digits)
@@ -108,21 +110,21 @@ def check_function(function: Function, given: Mapping[str, object], asked: Check
         )
         if claims is not None:
             expected += [Expected(name, None, None, count, claims) for name in claims.by_input]
-        own = own_backward(function, values, v)
+        scripted = own_backward(function, values, v)
         if count is not None:
-            own.expected = [replace(one, digits=count) for one in own.expected]
-            own.notes += note_digits([*expected, *own.expected], function)
-        if own.expected and v is None and not expected:
+            scripted.expected = [replace(one, digits=count) for one in scripted.expected]
+            scripted.notes += note_digits([*expected, *scripted.expected], function)
+        if scripted.expected and v is None and not expected:
             v = 1.0  # what calls gave is a gradient
         run = function.evaluate(values, strict=asked.strict)
         composition = run.compose()
-        first = check_point(run, composition, values, [*expected, *own.expected], v, asked.strict)
-        reading = Reading() if claims else read_back(function, values, v, run, composition, first, own)
+        first = check_point(run, composition, values, [*expected, *scripted.expected], v, asked.strict)
+        reading = Reading() if claims else read_back(function, values, v, run, composition, first, scripted)
         moving = [item for item in expected if not item.fixed]
         others = [check_at(function, point, moving, v, asked.strict) for point in further]
         at_random = check_at_random(function, values, moving, v, asked)
         points = [first, *others, *at_random]
-        said = [own.explained(one) for one in said_together(points)]
+        said = [scripted.explained(one) for one in said_together(points)]
         if claims is not None:
             from gradcli.checking.claims import judge_claims  # a formula has none
 
@@ -134,7 +136,7 @@ def check_function(function: Function, given: Mapping[str, object], asked: Check
         said = [one.undecided() for one in said] if unknown else said
     except GradcliError as error:
         raise error.at(error.span, function.place) from None
-    notes = [*own.notes, *first.notes, *(note for at in points for note in at.disagreement), *reading.notes]
+    notes = [*scripted.notes, *first.notes, *(note for at in points for note in at.disagreement), *reading.notes]
     if len(points) > 1 and len(moving) < len(expected):
         fixed = (
             "Numbers that are expected are held at the point given alone, where they are meant; a formula is at all."
@@ -148,13 +150,13 @@ def check_function(function: Function, given: Mapping[str, object], asked: Check
         program=function.place.text,
         inputs={name: np.asarray(value) for name, value in values.items()},
         differentiated=function.differentiated,
-        comparisons=merge([comparison for at in points for comparison in at.comparisons]),
+        comparisons=over_points([comparison for at in points for comparison in at.comparisons]),
         samples=len(at_random),
         wanted=asked.samples,
         seed=asked.seed,
         notes=list(dict.fromkeys(notes)),
         hint=next((one.mistake for one in said if one.mistake), ""),
-        reason=unknown or own.unknown or next((at.reason for at in points if at.reason), ""),
+        reason=unknown or scripted.unknown or next((at.reason for at in points if at.reason), ""),
         value_finite=all(at.value_finite for at in points),
         formulas=reading.count,
         misprints=reading.misprints,
@@ -165,7 +167,7 @@ def check_function(function: Function, given: Mapping[str, object], asked: Check
         points=1 + len(further),
         expected=said,
         by_script=claims is not None,
-        functions=own.functions,
+        functions=scripted.functions,
         asked=first.asked,
         needed=max(at.needed for at in points),
     )
@@ -178,13 +180,13 @@ def read_back(
     run: Run,
     composition: Composition,
     at: AtPoint,
-    own: OwnBackward,
+    scripted: OwnBackward,
 ) -> Reading:
     """Return what came of reading back the formulas of an answer at a point."""
     reading = read_formulas(function, values, v, run, composition, at.dust)
     if any(note.kind == "rounding-decides" for note in at.notes):
         reading = reading.undecided("exact numbers decide otherwise than double precision")
-    return reading.undecided("a function of the script is none of the language") if own.followed else reading
+    return reading.undecided("a function of the script is none of the language") if scripted.followed else reading
 
 
 def check_at_random(
@@ -199,9 +201,9 @@ def check_at_random(
     return points
 
 
-def copied_point(function: Function, given: Mapping[str, object]) -> dict[str, Any]:
+def copied_point(function: Function, inputs: Mapping[str, object]) -> dict[str, Any]:
     """Return a point as arrays that no caller writes to while it still holds the answer."""
-    whole = check_inputs(function.program, filled(function.program, dict(given)))
+    whole = check_inputs(function.program, filled(function.program, dict(inputs)))
     return {name: np.array(value)[()] for name, value in whole.items()}
 
 
@@ -280,56 +282,63 @@ def check_point(
     shape = run.value.shape
     seed = None if v is None else read_v(v, shape, strict, run.name)
     at = AtPoint(shape, bool(np.all(np.isfinite(run.value))))
-    held, exact, row = Confirmation(), Exact(run.function.program, point, run.names), label_entries(run.name, shape)
-    known = {run.name: run.value, **({} if seed is None else {"v": seed.seed})}
+    judged, exact, row = Confirmation(), Exact(run.function.program, point, run.names), label_entries(run.name, shape)
+    names = {run.name: run.value, **({} if seed is None else {"v": seed.seed})}
     routes = [
         derive_both(run, leaf, composition.entries(leaf), name, row, label_entries(name, leaf.shape))
         for name, leaf in run.leaves.items()
     ]
     edgy, most, remarks = is_edgy(list_operations(run.graph.nodes)), exact.work.most, list[Note]()
-    cost = cost_of_run(run, exact, held)
+    cost = cost_of_run(run, exact, judged)
     if RUNS * cost > most:
         at.needed = enough_work(run.graph, len(expected))
-    together = hold_together(exact, routes, held, point) if goes_together(cost, most, routes) else None
+    together = hold_together(exact, routes, judged) if goes_together(cost, most, routes) else None
     if together is not None:
-        at.comparisons += [*together.comparisons, *(compare_routes(both, point) for both in routes)]
+        at.comparisons += [*together.comparisons, *map(compare_routes, routes)]
     moved: list[Derivative] = []
     for place, both in enumerate(routes):
         if together is None:
-            truth = find_truth(exact, both, held, Effort(cost, most // len(routes)), edgy)
-            at.comparisons += hold_apart(both, truth, point)
+            truth = find_truth(exact, both, judged, Effort(cost, most // len(routes)), edgy)
+            at.comparisons += hold_apart(both, truth)
         else:
             truth = together.truth_of(routes, place)
         if truth.direction is not None and both.jacobian.shape[1] > 1:  # one entry is not moved with others
             moved.append(both)
         items = [item for item in expected if item.variable == both.variable]
         if truth.rounded and any(item.formula is not None or item.claims is not None for item in items):
-            truth = own_truth(exact, both, held) or truth
-        remarks += hold_items(items, Against(both, truth, seed, point), routes, exact, known, held, at)
+            truth = own_truth(exact, both, judged) or truth
+        remarks += hold_items(items, Against(both, truth, seed), routes, exact, names, judged, at)
         at.dust = max(at.dust, truth.sizes.dust)
     entries = sum(math.prod(both.jacobian.shape) for both in routes)
     at.asked = Asked(entries, entries - sum(math.prod(both.jacobian.shape) for both in moved))
     if moved:
-        sampled, single = ([], 0) if held.unknown else sample_columns(exact, moved, point)
+        sampled, single = ([], 0) if judged.unknown else sample_columns(exact, moved)
         directions = len(moved) if together is None else together.directions
         at.asked = replace(at.asked, single=at.asked.single + single, directions=directions)
         at.comparisons += sampled
     with suppress(Spent):  # what is left of the work shows no kink
-        if not held.bends and RUNS * cost <= most and all(leaf.value.size for leaf in run.leaves.values()):
-            look_around(exact, {both.variable: both.jacobian for both in routes}, row, held.bends, edgy)
+        if not judged.bends and RUNS * cost <= most and all(leaf.value.size for leaf in run.leaves.values()):
+            look_around(exact, {both.variable: both.jacobian for both in routes}, row, judged.bends, edgy)
+    at.comparisons = [at_point(one, point) for one in at.comparisons]
+    at.expected = [at_point(one, point) for one in at.expected]
     at.work = POINT + exact.done
-    at.reason = reason_of(at.comparisons, held)
-    at.notes = [*notes_at(run, held, exact), *remarks]
+    at.reason = reason_of(at.comparisons, judged)
+    at.notes = [*notes_at(run, judged, exact), *remarks]
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in at.comparisons):
         at.disagreement = [note_disagreement(run.output, one_sided(at.comparisons))]
     return at
 
 
-def cost_of_run(run: Run, exact: Exact, held: Confirmation) -> int:
+def at_point(one: Said, point: dict[str, Any]) -> Said:
+    """Return what is said of numbers with the point that the worst of them is at."""
+    return one if one.worst is None else replace(one, worst=replace(one.worst, point=dict(point)))
+
+
+def cost_of_run(run: Run, exact: Exact, judged: Confirmation) -> int:
     """Return what a run in many digits costs: as it is reckoned, and where it is affordable as it was."""
     cost = count_work(run.graph)
     if RUNS * cost <= exact.work.most:
-        with held.asking(exact.work.most, "exact"):
+        with judged.asking(exact.work.most, "exact"):
             cost = max(cost, exact.cost)
     return cost
 
@@ -339,23 +348,23 @@ def hold_items(
     against: Against,
     routes: Sequence[Derivative],
     exact: Exact,
-    known: Mapping[str, object],
-    held: Confirmation,
+    names: Mapping[str, object],
+    judged: Confirmation,
     at: AtPoint,
 ) -> list[Note]:
     """Hold what is expected by one variable against the truth, write down what came of it, and return the notes."""
     remarks: list[Note] = []
     for item in items:
         try:
-            outcome = hold_expected(read_expected(item, exact, known, next(iter(known))), against, exact)
+            outcome = hold_expected(read_expected(item, exact, names, next(iter(names))), against, exact)
         except Spent:
-            held.unknown = held.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
+            judged.unknown = judged.unknown or f"the formula of --expect: {spent_text(exact.work.most)}"
             continue
         at.comparisons.append(outcome.comparison)
-        held.unknown = held.unknown or outcome.unknown
+        judged.unknown = judged.unknown or outcome.unknown
         remarks += [Note("expect-shape", outcome.note)] if outcome.note else []
         said = expectation(item, outcome, exact.point, against, routes)
-        at.expected.append(replace(said, mistake=kink_text(said, held.bends.get("kink", "")) or said.mistake))
+        at.expected.append(replace(said, mistake=kink_text(said, judged.bends.get("kink", "")) or said.mistake))
     return remarks
 
 
@@ -370,8 +379,6 @@ def expectation(
         computed = claimed_numbers(item.claims, item.variable, point, as_computed=True)
         digits_left = hold_reading(computed, against).comparison.digits
     if comparison.wrong and outcome.gradients is not None:
-        from gradcli.checking.mistakes import Surroundings, find_mistake  # what is right needs none
-
         others = {
             both.variable: both.reverse[0].reshape(both.leaf.shape)
             for both in routes
@@ -406,12 +413,12 @@ def kink_text(one: Expectation, noted: str) -> str:
     return f"{noted.partition('. ')[0]}; the convention takes {worst.values[1]:g}"
 
 
-def reason_of(comparisons: Sequence[Comparison], held: Confirmation) -> str:
+def reason_of(comparisons: Sequence[Comparison], judged: Confirmation) -> str:
     """Return why something could not be decided, empty where all was."""
     unclear = max((comparison.unclear for comparison in comparisons), default=0)
     if not unclear:
-        return held.unknown
-    why = held.unknown or next(iter(held.bends.values()), "no limit is reached as digits are added")
+        return judged.unknown
+    why = judged.unknown or next(iter(judged.bends.values()), "no limit is reached as digits are added")
     return f"{counted(unclear, 'entry of J')} cannot be decided: {why}"
 
 
@@ -421,10 +428,10 @@ def one_sided(comparisons: Sequence[Comparison]) -> str:
     return "grad" if [bool(np.isfinite(value)) for value in worst.values] == [True, False] else ""
 
 
-def notes_at(run: Run, held: Confirmation, exact: Exact) -> list[Note]:
+def notes_at(run: Run, judged: Confirmation, exact: Exact) -> list[Note]:
     """Return what deserves a sentence at the point that was given."""
     notes = note_run(run.graph) + note_dependence(run.graph, run.output, run.name, run.leaves, {})
-    notes += [Note(kind, message) for kind, message in held.bends.items()]
+    notes += [Note(kind, message) for kind, message in judged.bends.items()]
     if exact.rounded is not None:
         notes.append(Note("rounding-decides", rounding_text(exact.rounded)))
     return notes
@@ -499,7 +506,7 @@ TRIES = 8
 
 
 def random_points(
-    function: Function, given: dict[str, Any], names: Sequence[str], count: int, seed: int
+    function: Function, inputs: dict[str, Any], names: Sequence[str], count: int, seed: int
 ) -> Iterator[dict[str, Any]]:
     """Yield ``count`` points where the output is finite: the variables of ``names`` at random, the others as given.
 
@@ -512,7 +519,7 @@ def random_points(
         start = 0 if number % 2 == 0 else number // 2
         for attempt in range(TRIES * len(REGIONS)):
             region = REGIONS[(start + attempt) % len(REGIONS)]
-            point = {**given, **{name: np.round(region(rng, np.asarray(given[name])), 4) for name in names}}
+            point = {**inputs, **{name: np.round(region(rng, np.asarray(inputs[name])), 4) for name in names}}
             if has_value(function, point):
                 yield point
                 break

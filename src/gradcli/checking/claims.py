@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,10 +37,6 @@ from gradcli.runner.replay import Reached, ScriptProgram, ancestors, as_tensor, 
 from gradcli.runner.script import Ended, ScriptError, Story, Version, compile_text, root_of, run_script, value_at
 from gradcli.runner.state import bounds_of
 from gradcli.runner.values import Instance, Tensor
-
-if TYPE_CHECKING:
-    from gradcli.language.program import Program
-
 
 MOST_WAYS = 2_000
 """Values of a script among which pairs are looked for."""
@@ -84,10 +80,10 @@ def numbers_of(values: Mapping[str, Any]) -> dict[str, Any]:
 
     Nested lists of floats are arrays.
     """
-    return dict(pair for _, pair in zip(range(MOST_WAYS), walk(values.items(), DEEPEST, set()), strict=False))
+    return dict(pair for _, pair in zip(range(MOST_WAYS), walk_numbers(values.items(), DEEPEST, set()), strict=False))
 
 
-def walk(items: Iterable[tuple[str, Any]], depth: int, seen: set[int]) -> Iterator[tuple[str, Any]]:
+def walk_numbers(items: Iterable[tuple[str, Any]], depth: int, seen: set[int]) -> Iterator[tuple[str, Any]]:
     """Yield the numbers among named values, then those in what these hold, each object once."""
     holders: list[tuple[str, Any]] = []
     for way, value in items:
@@ -99,7 +95,7 @@ def walk(items: Iterable[tuple[str, Any]], depth: int, seen: set[int]) -> Iterat
             seen.add(id(value))
             holders.append((way, value))
     for way, holder in holders if depth else ():
-        yield from walk(parts_of(way, holder), depth - 1, seen)
+        yield from walk_numbers(parts_of(way, holder), depth - 1, seen)
 
 
 def parts_of(way: str, holder: Any) -> list[tuple[str, Any]]:
@@ -119,7 +115,7 @@ def is_number(value: Any) -> bool:
     return type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith(("float", "bfloat")))
 
 
-def entries_of(pair: Pair, value: Any) -> list[Pair]:
+def pairs_of_entries(pair: Pair, value: Any) -> list[Pair]:
     """Return a pair of nested lists as the pairs of their entries, any other as it is."""
     if not isinstance(value, list):
         return [pair]
@@ -402,7 +398,7 @@ def trace_claims(
 
     ``strict`` refuses a value that the output is not computed from, which is left out otherwise.
     """
-    pairs = [entry for pair in pairs for entry in entries_of(pair, observed.value(pair.value))]
+    pairs = [entry for pair in pairs for entry in pairs_of_entries(pair, observed.value(pair.value))]
     slots = {SLOT.format(k): pair.gradient for k, pair in enumerate(pairs) if pair.gradient not in observed.local}
     watched = frozenset(name for pair in pairs for name in (pair.value, pair.gradient))
 
@@ -580,7 +576,7 @@ def inner_expectation(one: InnerGradient) -> Expectation:
         values = float(claim[at]), float(truth[at]) + 0.0  # no -0
         bound = 10**-FEWEST * np.max(np.abs(truth))
         wrong = int(np.sum(~(np.abs(claim - truth) <= bound)))  # nan is wrong too
-        worst = Entry(value, "", column, (gradient, REVERSE), values, one.digits, 0.0, {})
+        worst = Entry(value, "", column, (gradient, REVERSE), values, one.digits, 0.0)
         mistake = find_mistake(claim, truth, Surroundings(np.zeros(())))
     misfit = "" if claim.shape == truth.shape else f"has shape {claim.shape} and truly {truth.shape}"
     return Expectation(

@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.errors import GradcliError, Place, Span
 from gradcli.errors.hints import did_you_mean
 from gradcli.exact.real import Real, array, digits, lifted
-from gradcli.exact.run import Decision, decisions_in_doubles, first_difference, run
+from gradcli.exact.run import decisions_in_doubles, first_difference, run
 from gradcli.exact.slopes import Exact, settled
 from gradcli.exact.work import CLOSE, EPS, MEASURED, paid_from
 from gradcli.explanation.checked import Expectation, FunctionVerdict
@@ -120,15 +120,15 @@ def variables_of(program: Any) -> list[str]:
     return [name for name in program.variables if name not in MODULES] if is_whole_script(program) else []
 
 
-def values_in(exact: Exact, formula: str, given: Mapping[str, object]) -> dict[str, ScriptValue]:
+def values_in(exact: Exact, formula: str, inputs: Mapping[str, object]) -> dict[str, ScriptValue]:
     """Return the variables of a script that a formula uses beside those that are given.
 
     Raises what is wrong with the formula, and ``type`` for a variable that is no number.
     """
-    variables = set(variables_of(exact.program)) - given.keys()
+    variables = set(variables_of(exact.program)) - inputs.keys()
     if not variables:
         return {}
-    names = frozenset(given) | (variables & CONSTANTS.keys())
+    names = frozenset(inputs) | (variables & CONSTANTS.keys())
     used = compile_program(formula, exact.program.budget, names).inputs
     return {name: value_of_variable(exact, name) for name in used if name in variables}
 
@@ -197,10 +197,10 @@ def read_numbers(text: str) -> ExpectedNumbers | None:
             return None
         shape.append(lengths.pop())
         level = [item for node in level for item in node.elts]  # type: ignore[attr-defined]
-    found = [read_number(text.strip(), node) for node in level]
-    if any(number is None for number in found):
+    numbers = [read_number(text.strip(), node) for node in level]
+    if any(number is None for number in numbers):
         return None
-    pairs = [number for number in found if number is not None]
+    pairs = [number for number in numbers if number is not None]
     printed = any(bound and len(value.as_tuple().digits) >= OF_DOUBLES for value, bound in pairs)
     return ExpectedNumbers([value for value, _ in pairs], [bound for _, bound in pairs], tuple(shape), printed)
 
@@ -372,16 +372,16 @@ def only(names: Sequence[str]) -> str:
 
 
 def read_expected(
-    expected: Expected, exact: Exact, known: Mapping[str, object], output: str
+    expected: Expected, exact: Exact, names: Mapping[str, object], output: str
 ) -> Iterator[ExpectedNumbers]:
-    """Yield the expected numbers; ``known`` are y, called ``output``, and v. Raises what a formula raises."""
+    """Yield the expected numbers; ``names`` are y, called ``output``, and v. Raises what a formula raises."""
     standard = standard_of(expected.digits, expected.numbers)
-    for numbers in readings_of(expected, exact, known, output):
+    for numbers in readings_of(expected, exact, names, output):
         yield numbers if standard is None else replace(numbers, standard=standard)
 
 
 def readings_of(
-    expected: Expected, exact: Exact, known: Mapping[str, object], output: str
+    expected: Expected, exact: Exact, names: Mapping[str, object], output: str
 ) -> Iterator[ExpectedNumbers]:
     """Yield the expected numbers in every reading.
 
@@ -401,9 +401,9 @@ def readings_of(
     if typed is not None:
         yield typed
         return
-    variables = {*known, output, *exact.point, *names_of(exact.program), *variables_of(exact.program)}
+    variables = {*names, output, *exact.point, *names_of(exact.program), *variables_of(exact.program)}
     for text in dict.fromkeys((expected.formula, with_all_digits(expected.formula, variables))):
-        yield formula_numbers(text, exact, known, output)
+        yield formula_numbers(text, exact, names, output)
 
 
 def claimed_numbers(
@@ -426,52 +426,68 @@ def names_of(program: Program) -> list[str]:
     return list(assigned_names(program)) if type(program) is Program else []
 
 
-def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: str) -> ExpectedNumbers:
+def formula_numbers(text: str, exact: Exact, names: Mapping[str, Any], output: str) -> ExpectedNumbers:
     """Return the numbers of a formula, in so many digits that two settings agree."""
-    given = {**known, **exact.point}
+    inputs = {**names, **exact.point}
     begin = 0
     try:
         usable = names_of(exact.program) or variables_of(exact.program)
-        beside = values_in(exact, text, given)
-        given |= {name: value.doubles for name, value in beside.items()}
-        program, begin, meant = continue_by(exact.program, text, given, names_of(exact.program))
-        require_known(program, given, usable, begin)
-        point = {name: np.asarray(value)[()] for name, value in renamed(given, meant).items() if name in program.inputs}
+        beside = values_in(exact, text, inputs)
+        inputs |= {name: value.doubles for name, value in beside.items()}
+        program, begin, meant = continue_by(exact.program, text, inputs, names_of(exact.program))
+        require_known(program, inputs, usable, begin)
+        point = {
+            name: np.asarray(value)[()] for name, value in as_inputs(inputs, meant).items() if name in program.inputs
+        }
         doubles = decisions_in_doubles(program, point, frozenset())
+
+        def formula_at(count: int) -> tuple[list[Decimal], tuple[int, ...]]:
+            """Return the numbers in so many digits, decided as in ``doubles``, and their shape."""
+            with digits(count), paid_from(exact.work):
+                values = {key: lifted(np.asarray(x, dtype=np.float64)) for key, x in names.items() if key != output}
+                values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(names[output]))
+                values |= {name: value.at(count) for name, value in beside.items()}
+                values = as_inputs(values | exact.inputs, meant)
+                point = {name: values[name] for name in program.inputs}
+                result = run(program, point, frozenset(), doubles=doubles)
+                if first_difference(doubles, result.decisions) is not None:  # rounding decides, as it does there
+                    result = run(program, point, frozenset(), doubles, follow=True)
+            return result.numbers, result.output.shape
+
         first, *others = dict.fromkeys(count for count, _ in exact.settings)
-        earlier, shape = formula_at(program, doubles, exact, known, output, meant, beside, first)
+        earlier, shape = formula_at(first)
         # Two settings agree on 0 where both are too few: 1 - sigmoid(400) is 1e-174.
         for count in others if len(earlier) > FEW else [count for count in others if count >= FAR]:
-            found, shape = formula_at(program, doubles, exact, known, output, meant, beside, count)
-            if len(found) == len(earlier) and all(settled(a, b) for a, b in zip(earlier, found, strict=True)):
+            numbers, shape = formula_at(count)
+            if len(numbers) == len(earlier) and all(settled(a, b) for a, b in zip(earlier, numbers, strict=True)):
                 break
-            earlier = found
+            earlier = numbers
     except GradcliError as error:
         error.place = Place(text, "--expect")
-        error.span = None if error.span is None or error.span[0] < begin else moved(error.span, -begin)
+        error.span = None if error.span is None or error.span[0] < begin else moved_span(error.span, -begin)
         raise
-    return ExpectedNumbers(found, [Decimal(-1)] * len(found), shape)
+    return ExpectedNumbers(numbers, [Decimal(-1)] * len(numbers), shape)
 
 
 FEW, FAR = 64, 400
 """Numbers of a formula whose digits are many from the start, and how many."""
 
 
-def moved(span: Span, by: int) -> Span:
+def moved_span(span: Span, by: int) -> Span:
     """Return a place in a text that stands elsewhere in another."""
     return span[0] + by, span[1] + by
 
 
-def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def as_inputs(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return values under the names that they have as inputs too, where the program has others under theirs."""
     return {**values, **{other: values[name] for name, other in names.items()}}
 
 
-def require_known(program: Program, given: Mapping[str, object], assigned: Sequence[str], begin: int) -> None:
+def require_known(program: Program, inputs: Mapping[str, object], assigned: Sequence[str], begin: int) -> None:
     """Refuse a formula with other variables than those that are given or that the program assigns."""
-    unknown = next((name for name, (at, _) in program.inputs.items() if at >= begin and name not in given), None)
+    unknown = next((name for name, (at, _) in program.inputs.items() if at >= begin and name not in inputs), None)
     if unknown is not None:
-        names = list(dict.fromkeys((*given, *assigned)))
+        names = list(dict.fromkeys((*inputs, *assigned)))
         near = did_you_mean(unknown, names)
         raise GradcliError(
             "missing-input",
@@ -479,26 +495,3 @@ def require_known(program: Program, given: Mapping[str, object], assigned: Seque
             span=program.inputs[unknown],
             hint=(f"{near} It may use " if near else "it may use ") + names_text(names),
         )
-
-
-def formula_at(
-    program: Program,
-    doubles: Sequence[Decision],
-    exact: Exact,
-    known: Mapping[str, Any],
-    output: str,
-    meant: Mapping[str, str],
-    beside: Mapping[str, ScriptValue],
-    count: int,
-) -> tuple[list[Decimal], tuple[int, ...]]:
-    """Return the numbers of a formula in so many digits, decided as in ``doubles``, and their shape."""
-    with digits(count), paid_from(exact.work):
-        values = {name: lifted(np.asarray(value, dtype=np.float64)) for name, value in known.items() if name != output}
-        values[output] = array([Real(entry) for entry in exact.base(count)[0]], np.shape(known[output]))
-        values |= {name: value.at(count) for name, value in beside.items()}
-        values = renamed(values | exact.inputs, meant)
-        inputs = {name: values[name] for name in program.inputs}
-        result = run(program, inputs, frozenset(), doubles=doubles)
-        if first_difference(doubles, result.decisions) is not None:  # rounding decides, as it does in the program
-            result = run(program, inputs, frozenset(), doubles, follow=True)
-    return result.numbers, result.output.shape

@@ -57,28 +57,30 @@ def judge_functions(function: Function, values: dict[str, Any], v: object) -> Ow
         seed = read_v(v, run.value.shape, False).seed
         with np.errstate(all="ignore"):
             verdicts = [judge(call, seeds_of(run, seed, call)) for call in program.customs]
-    result.functions = merge([verdict for verdict in verdicts if verdict is not None])
+    result.functions = worst_of_calls([verdict for verdict in verdicts if verdict is not None])
     result.notes += [note for f in result.functions.values() for note in note_right(f)]
     unclear = [f.sentence for f in result.functions.values() if f.verdict == "unclear"]
     result.unknown = "; ".join(unclear)
     as_it_ran = all(np.array_equal(values[name], value) for name, value in program.values.items())
     sure = not unclear and not any(f.kink for f in result.functions.values())
     if result.functions and as_it_ran and sure and not changing:
-        result.expected = observed(function)
+        result.expected = gradients_of_calls(function)
     return result
 
 
-def note_right(found: FunctionVerdict) -> list[Note]:
+def note_right(verdict: FunctionVerdict) -> list[Note]:
     """Return what is to be said of a backward that is right, but not everywhere, or by a choice of its own."""
-    if found.verdict != "right" or not (found.right_here or found.kink):
+    if verdict.verdict != "right" or not (verdict.right_here or verdict.kink):
         return []
     rest = (
-        ": for others it is not the derivative." if found.right_here else ": what the script's calls gave is not held."
+        ": for others it is not the derivative."
+        if verdict.right_here
+        else ": what the script's calls gave is not held."
     )
-    return [Note("custom-backward", f"{found.sentence[0].upper()}{found.sentence[1:]}{rest}")]
+    return [Note("custom-backward", f"{verdict.sentence[0].upper()}{verdict.sentence[1:]}{rest}")]
 
 
-def observed(function: Function) -> list[Expected]:
+def gradients_of_calls(function: Function) -> list[Expected]:
     """Return what the calls of a script gave by each leaf as what is expected: None of a leaf of ``backward`` is 0."""
     program = function.program
     start = max((k for k, reset in enumerate(program.resets) if reset), default=0)
@@ -131,7 +133,7 @@ def judge(call: Call, seeds: tuple[list[Array], list[Array]]) -> FunctionVerdict
 
     A function of one number that is called with the cotangent 1, such as a loss, may leave it out.
     """
-    forward = recorded(call)
+    forward = forward_alone(call)
     truths = [true_products(forward, gs) for gs in seeds]
     if not all(np.all(np.isfinite(values)) for truth in truths for values, _ in truth.values()):
         return FunctionVerdict(call.name, "unclear", reason="the derivative of its forward is not finite here")
@@ -143,13 +145,13 @@ def judge(call: Call, seeds: tuple[list[Array], list[Array]]) -> FunctionVerdict
         return FunctionVerdict(call.name, "unclear", reason=f"its backward raises {error.name}: {error.text}")
     except GradcliError as error:
         return FunctionVerdict(call.name, "unclear", reason=error.message)
-    wrong = [outside(call, gs, [truth], parts) for gs, truth, parts in zip(seeds, truths, made, strict=False)]
+    wrong = [arguments_outside(call, gs, [truth], parts) for gs, truth, parts in zip(seeds, truths, made, strict=False)]
     names = tuple(name for name in dict.fromkeys(call.forward.names) if any(name in each for each in wrong))
     if not names:
         return FunctionVerdict(call.name, "right")
     around = moved_forwards(call)
     beside = [[true_products(moved, gs) for moved in around] for gs in seeds]
-    if not any(outside(call, *each) for each in zip(seeds, beside, made, strict=False)):
+    if not any(arguments_outside(call, *each) for each in zip(seeds, beside, made, strict=False)):
         return FunctionVerdict(call.name, "right", names, kink=True)
     only_one = not wrong[0] and [g.ravel().tolist() for g in seeds[0]] == [[1.0]]
     right_here = not wrong[0] and any(map(np.any, seeds[0]))
@@ -160,7 +162,9 @@ Products = Mapping[int, tuple[Array, Array]]
 """vᵀ·J with the sizes of its terms, by the index of each argument."""
 
 
-def outside(call: Call, gs: Sequence[Array], truths: Sequence[Products], parts: Mapping[int, Array]) -> list[str]:
+def arguments_outside(
+    call: Call, gs: Sequence[Array], truths: Sequence[Products], parts: Mapping[int, Array]
+) -> list[str]:
     """Return the names of the arguments whose gradient is not between those of several.
 
     So must be the sum of its entries: of two that are the largest together, both cannot have all of the cotangent.
@@ -219,14 +223,14 @@ class Standing:
     outputs: list[Any]
 
 
-def recorded(call: Call, moves: Iterable[float] | None = None) -> Standing:
+def forward_alone(call: Call, moves: Iterable[float] | None = None) -> Standing:
     """Return the forward pass of a call as a graph of its own, computed anew where each entry ``moves`` a little."""
     run, forward = call.run, call.forward
     graph = Graph(run.graph.budget)
     there: dict[int, Any] = {}
     for node in forward.inputs:
         if node.index not in there:
-            value = node.value if moves is None else node.value + beside(node.value, moves)
+            value = node.value if moves is None else node.value + small_steps(node.value, moves)
             there[node.index] = graph.input(f"x{node.index}", value, True)
     leaves = dict(there)
 
@@ -247,7 +251,7 @@ NEAR = 1e-13
 """How far beside a kink the slopes are looked at: so near that a smooth derivative is the same there."""
 
 
-def beside(value: Any, moves: Iterable[float]) -> Any:
+def small_steps(value: Any, moves: Iterable[float]) -> Any:
     """Return a small step of each entry of an array, by the next of the ``moves``, from -1 to 1."""
     steps = np.fromiter(moves, np.float64, np.size(value)).reshape(np.shape(value))
     return NEAR * np.maximum(np.abs(value), 1.0) * steps
@@ -257,7 +261,7 @@ def moved_forwards(call: Call) -> list[Standing]:
     """Return the forward pass beside the point on several sides: below and above in all entries, and at random."""
     rng = np.random.default_rng(1)
     sides = [repeat(-1.0), repeat(1.0), *[iter(lambda: float(rng.uniform(-1, 1)), None) for _ in range(6)]]
-    return [recorded(call, side) for side in sides]
+    return [forward_alone(call, side) for side in sides]
 
 
 def true_products(forward: Standing, gs: list[Array]) -> dict[int, tuple[Array, Array]]:
@@ -276,7 +280,7 @@ def true_products(forward: Standing, gs: list[Array]) -> dict[int, tuple[Array, 
 ORDER = ("wrong", "unclear", "right")
 
 
-def merge(verdicts: Iterable[FunctionVerdict]) -> dict[str, FunctionVerdict]:
+def worst_of_calls(verdicts: Iterable[FunctionVerdict]) -> dict[str, FunctionVerdict]:
     """Return one verdict for each function, the worst of its calls, and of right ones that of which more is said."""
     result: dict[str, FunctionVerdict] = {}
     for verdict in sorted(verdicts, key=lambda one: (ORDER.index(one.verdict), not one.kink, not one.right_here)):

@@ -194,9 +194,9 @@ def read_twice(page: Page, output: Callable[[], list[Decimal]]) -> list[Mismatch
     wrong = page.read(FEW)
     for count in (DOUBLES, MANY):
         if wrong:
-            wrong = page.read(count, {found.stands for found in wrong})
+            wrong = page.read(count, {one.stands for one in wrong})
     truths = output() if wrong else []
-    return [found for found in wrong if not (truths and gives_output(found, page.answer, truths))]
+    return [one for one in wrong if not (truths and gives_output(one, page.answer, truths))]
 
 
 def true_output(at: Run) -> list[Decimal]:
@@ -209,14 +209,14 @@ def true_output(at: Run) -> list[Decimal]:
         return []
 
 
-def gives_output(found: Mismatch, answer: Explained, truths: list[Decimal]) -> bool:
+def gives_output(mismatch: Mismatch, answer: Explained, truths: list[Decimal]) -> bool:
     """Return whether a formula has the true value of an entry of the output where the number beside it has not."""
-    if not found.stands.startswith("forward") or isinstance(found.found, str):
+    if not mismatch.stands.startswith("forward") or isinstance(mismatch.found, str):
         return False
-    if np.ndim(found.found) or np.ndim(found.number):
+    if np.ndim(mismatch.found) or np.ndim(mismatch.number):
         return False
-    beside = [truth for truth, y in zip(truths, np.ravel(answer.output), strict=True) if y == found.number]
-    return any(right_digits(float(np.asarray(found.found)), truth) >= FEWEST for truth in beside)
+    beside = [truth for truth, y in zip(truths, np.ravel(answer.output), strict=True) if y == mismatch.number]
+    return any(right_digits(float(np.asarray(mismatch.found)), truth) >= FEWEST for truth in beside)
 
 
 def reading_of(page: Page, wrong: list[Mismatch], dust: float, least: float) -> Reading:
@@ -229,9 +229,9 @@ def reading_of(page: Page, wrong: list[Mismatch], dust: float, least: float) -> 
     terms = max(size if np.isfinite(size) else 0.0, dust)
     inputs = max(map(largest, answer.inputs.values()), default=0.0)
     misprints = [
-        misprint(found)
-        for found in wrong
-        if not is_rounding(found, max(terms, inputs) if found.stands.startswith(VALUES) else terms, least)
+        misprint(one)
+        for one in wrong
+        if not is_rounding(one, max(terms, inputs) if one.stands.startswith(VALUES) else terms, least)
     ]
     count, unread = len(page.items), len(page.unread)
     lines = [rule.text is not None for rule in answer.rules]
@@ -242,29 +242,29 @@ VALUES = ("definition ", "forward ")
 """Where formulas of values stand."""
 
 
-def is_rounding(found: Mismatch, terms: float, least: float) -> bool:
+def is_rounding(mismatch: Mismatch, terms: float, least: float) -> bool:
     """Return whether a formula is 0 where rounding has left a number, or has a number where the answer has none.
 
     ``terms`` is the size of the largest term that the number may be a sum of.
     """
-    number = np.asarray(found.number, dtype=np.float64)
-    if isinstance(found.found, str) or np.shape(found.found) != number.shape:
+    number = np.asarray(mismatch.number, dtype=np.float64)
+    if isinstance(mismatch.found, str) or np.shape(mismatch.found) != number.shape:
         return False
-    truth = np.asarray(found.found, dtype=np.float64)
+    truth = np.asarray(mismatch.found, dtype=np.float64)
     zero = (np.abs(truth) <= least * terms) & (np.abs(number) <= ROUNDING * terms)
     with np.errstate(all="ignore"):
         near = np.abs(truth - number) <= float(CLOSE) * np.abs(number)
     return bool(np.all(zero | near | ~np.isfinite(number)))
 
 
-def misprint(found: Mismatch) -> str:
+def misprint(one: Mismatch) -> str:
     """Return what is wrong with a formula."""
-    if isinstance(found.found, str):
-        return f"{found.stands}: '{found.formula}' cannot be evaluated: {found.found}"
-    return f"{found.stands}: '{found.formula}' is {shown(found.found)}, and not {shown(found.number)} as beside it"
+    if isinstance(one.found, str):
+        return f"{one.stands}: '{one.formula}' cannot be evaluated: {one.found}"
+    return f"{one.stands}: '{one.formula}' is {first_text(one.found)}, and not {first_text(one.number)} as beside it"
 
 
-def shown(number: object) -> str:
+def first_text(number: object) -> str:
     """Return a number, or the first of several, to read."""
     entries = np.asarray(number, dtype=np.float64).ravel()
     first = repr(float(entries[0])) if entries.size else ""
@@ -289,12 +289,11 @@ Rows = Sequence[Sequence[Decimal]]
 
 
 class Against(NamedTuple):
-    """What an expected derivative is held against: both routes by its variable, the truth, v, and the point."""
+    """What an expected derivative is held against: both routes by its variable, the truth, and v."""
 
     both: Derivative
     truth: Truth
     seed: Cotangent | None
-    point: Mapping[str, Any]
 
 
 class Gradients(NamedTuple):
@@ -342,7 +341,7 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
     diagonal. Where J is too large to be asked for entry by entry, both are held against each other along a direction,
     and with ``exact`` the entries alone that double precision finds wrong. Anything of another shape is wrong.
     """
-    both, truth, seed, point = against
+    both, truth, seed = against
     direction, true, terms = truth.direction, truth.values, truth.sizes
     if seed is not None:
         weights = np.ravel(seed.seed)
@@ -376,8 +375,8 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
     if wants.measured or truth.rounded:
         limits = [list(map(widen, *rows)) for rows in zip(limits, true, sizes.tolist(), strict=True)]
     row = both.row if seed is None else always("")  # a gradient has no rows
-    held = Table(both.variable, EXPECTED, table, true, sizes, row, truth.column)
-    comparison = compare(wants, held, limits, terms, beside, squared, point)
+    expected = Table(both.variable, EXPECTED, table, true, sizes, row, truth.column)
+    comparison = compare_expected(wants, expected, limits, terms, beside, squared)
     gradients = None if direction is not None else gradients_of(table, true, fitting.true_shape)
     if direction is not None and exact is not None:
         claim = Claim(wants, entries, bounds, largest, against)
@@ -390,14 +389,13 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
     return Held(comparison, wants, gradients, note, "" if decided else ROUNDED)
 
 
-def compare(
+def compare_expected(
     wants: ExpectedNumbers,
     table: Table,
     limits: Rows,
     terms: TermSizes,
     largest: Sequence[Decimal],
     reaches: Rows | None,
-    point: Mapping[str, Any],
 ) -> Comparison:
     """Return how expected numbers compare with the truth: by a standard, else by how far each may be from it.
 
@@ -416,7 +414,7 @@ def compare(
             rounding = Decimal(ROUNDING) * finite(float(terms.rounded[i, j]))
             return judge_beside(judged, value, true, min(rounding, CLOSE * largest[i]), largest[i])
 
-        return compare_entries(table, judge, 10.0**-RIGHT, point)
+        return compare_entries(table, judge, 10.0**-RIGHT)
 
     def by_standard(standard: Standard, sizes: Array) -> Comparison:
         of_terms = reaches or reaches_of(table.truth, sizes)
@@ -425,7 +423,7 @@ def compare(
             judged = judge_by(standard, value, true, of_terms[i][j], float(sizes[i, j]))
             return judge_beside(judged, value, true, Decimal(wants.floor) * largest[i], largest[i])
 
-        return compare_entries(table, judge, float(standard.share), point)
+        return compare_entries(table, judge, float(standard.share))
 
     if standard is None:
         comparison = by_limits(again=False)
@@ -616,7 +614,7 @@ class Claim(NamedTuple):
 
     def hold_entry(self, exact: Exact, i: int, j: int) -> Comparison:
         """Return how one entry compares with the true one, that of a column of J. Raises ``Spent``."""
-        both, _, seed, point = self.against
+        both, _, seed = self.against
         truth, plain = true_column(exact, both, j)
         sizes, row = TermSizes(plain), both.row(i)
         if seed is not None:
@@ -627,4 +625,4 @@ class Claim(NamedTuple):
         bound = self.limits[i][j]
         if self.wants.measured and self.wants.standard is None:
             bound = widen(bound, truth[i][0], float(one[0, 0]))
-        return compare(self.wants, table, [[bound]], sizes, [self.largest[i]], None, point)
+        return compare_expected(self.wants, table, [[bound]], sizes, [self.largest[i]], None)

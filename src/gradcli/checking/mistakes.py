@@ -14,6 +14,7 @@ import numpy as np
 from gradcli.checking.truth import Derivative
 from gradcli.errors.hints import listed
 from gradcli.exact.work import MEASURED, ROUNDING
+from gradcli.explanation.results import agree_within
 from gradcli.ops.declare import Array
 from gradcli.ops.links import Mask
 from gradcli.records import dataclass, field
@@ -186,10 +187,10 @@ def alike(one: Array, other: Array, near: float) -> bool:
     if one.shape != other.shape:
         return False
     size = max(float(np.max(np.abs(one), initial=0.0)), float(np.max(np.abs(other), initial=0.0)))
-    return bool(np.allclose(one, other, rtol=near, atol=near * size))
+    return agree_within(one, other, near * (np.abs(other) + size))
 
 
-def nearness(around: Surroundings) -> float:
+def near_of(around: Surroundings) -> float:
     """Return the relative distance of two gradients that are the same one."""
     return max(ALIKE, around.share)
 
@@ -205,7 +206,7 @@ def as_multiple(claim: Array, truth: Array, around: Surroundings) -> str:
     if not np.any(truth):
         return ""
     at = np.unravel_index(int(np.argmax(np.abs(truth))), truth.shape)
-    ratio, near = float(claim[at] / truth[at]), nearness(around)
+    ratio, near = float(claim[at] / truth[at]), near_of(around)
     if not alike(claim, ratio * truth, near):
         return ""
     if abs(ratio + 1) <= near:
@@ -235,13 +236,13 @@ def simple_factor(ratio: Fraction, lengths: frozenset[int]) -> str:
 
 def as_transposed(claim: Array, truth: Array, around: Surroundings) -> str:
     """Say that it is transposed."""
-    return "it is transposed" if claim.ndim == 2 and alike(claim.T, truth, nearness(around)) else ""
+    return "it is transposed" if claim.ndim == 2 and alike(claim.T, truth, near_of(around)) else ""
 
 
 def as_another(claim: Array, truth: Array, around: Surroundings) -> str:
     """Say that it is the gradient by another value."""
     del truth
-    others, near = around.others.items(), nearness(around)
+    others, near = around.others.items(), near_of(around)
     name = next((name for name, other in others if np.any(other) and alike(claim, other, near)), None)
     return "" if name is None else f"it is the derivative by {name}"
 
@@ -253,7 +254,7 @@ def as_unregularised(claim: Array, truth: Array, around: Surroundings) -> str:
         return ""
     at = np.unravel_index(int(np.argmax(np.abs(value))), value.shape)
     factor = float(difference[at] / value[at])
-    near = nearness(around)
+    near = near_of(around)
     if not factor or not np.allclose(difference, factor * value, max(1e-7, near), near * np.max(np.abs(truth))):
         return ""
     return f"{factor:.6g} times the value itself is missing, as of a regulariser"
@@ -261,7 +262,7 @@ def as_unregularised(claim: Array, truth: Array, around: Surroundings) -> str:
 
 def as_flipped(claim: Array, truth: Array, around: Surroundings) -> str:
     """Say that its entries stand in reverse along an axis, or one place off."""
-    near = nearness(around)
+    near = near_of(around)
     for axis in range(claim.ndim):
         if claim.shape[axis] > 1 and alike(np.flip(claim, axis), truth, near):
             return f"its entries are in reverse order along axis {axis}"

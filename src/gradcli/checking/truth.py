@@ -7,7 +7,7 @@ some entries are asked for alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from random import Random
@@ -151,7 +151,7 @@ Judge = Callable[[int, int, Any, Any], Judged]
 """What judges the entry of a table in this row and column, from its value and the truth."""
 
 
-def compare_entries(table: Table, judge: Judge, relative: float, point: Mapping[str, Array]) -> Comparison:
+def compare_entries(table: Table, judge: Judge, relative: float) -> Comparison:
     """Return how a table compares with the truth; ``relative`` is how far an entry may be off."""
     worst, count, unclear, wrong, finite_all = None, 0, 0, 0, True
     for i, (row, truths) in enumerate(zip(table.values, table.truth, strict=True)):
@@ -170,11 +170,11 @@ def compare_entries(table: Table, judge: Judge, relative: float, point: Mapping[
     if worst is not None:
         (_, digits), (i, j), values = worst
         bound = relative * abs(values[1])
-        entry = Worst(table.variable, table.row(i), table.column(j), routes, values, digits, bound, dict(point))
+        entry = Worst(table.variable, table.row(i), table.column(j), routes, values, digits, bound)
     return Comparison(routes, entry, count, unclear, wrong, finite_all)
 
 
-def judge_route(table: Table, point: Mapping[str, Array]) -> Comparison:
+def judge_route(table: Table) -> Comparison:
     """Return how a route compares with the truth; what is not finite is left to ``compare_routes``."""
 
     def judge(i: int, j: int, value: Any, truth: Any) -> Judged:
@@ -183,10 +183,10 @@ def judge_route(table: Table, point: Mapping[str, Array]) -> Comparison:
         count = right_digits(value, truth, float(table.sizes[i, j]))
         return Judged(count, count >= FEWEST)
 
-    return compare_entries(table, judge, WRONG, point)
+    return compare_entries(table, judge, WRONG)
 
 
-def compare_routes(both: Derivative, point: Mapping[str, Array]) -> Comparison:
+def compare_routes(both: Derivative) -> Comparison:
     """Return how symbols and reverse mode compare with each other, in double precision.
 
     Entries that are finite on neither route agree; so does a column where a zero of a one-hot v meets an infinite
@@ -203,11 +203,11 @@ def compare_routes(both: Derivative, point: Mapping[str, Array]) -> Comparison:
         i, j = (int(k) for k in np.unravel_index(int(np.argmax(distance)), distance.shape))
         row = both.row(i) if both.each else f"(sum of rows {i + 1})"
         values, near = (float(a[i, j]), float(b[i, j])), float(bound[i, j])
-        worst = Worst(both.variable, row, both.column(j), routes, values, math.nan, near, dict(point))
+        worst = Worst(both.variable, row, both.column(j), routes, values, math.nan, near)
     return Comparison(routes, worst, a.size, 0, wrong, bool(finite_a.all()))
 
 
-def merge(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def over_points(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return one comparison for each pair of routes, over all variables and points."""
     merged = []
     for routes in dict.fromkeys(one.routes for one in comparisons):
@@ -262,7 +262,7 @@ class Effort(NamedTuple):
         return (RUNS + 4 * directions) * self.cost <= self.most
 
 
-def find_truth(exact: Exact, both: Derivative, held: Confirmation, effort: Effort, edgy: bool) -> Truth:
+def find_truth(exact: Exact, both: Derivative, judged: Confirmation, effort: Effort, edgy: bool) -> Truth:
     """Return the true derivative: its entries, or where they are too many the derivative along a random direction.
 
     Kinks, jumps and the like are noted, those along a random direction too, and why something was not found. ``edgy``
@@ -285,27 +285,27 @@ def find_truth(exact: Exact, both: Derivative, held: Confirmation, effort: Effor
             return f" Symbols take {by_symbols[entry.row, entry.column]:.6g}{reverse}"
 
         labels, enough = (both.row, both.column), True
-        with held.asking(work, "exact"):
+        with judged.asking(work, "exact"):
             try:
-                for entry in walk_entries(exact, both.variable, places, groups, labels, held.bends, takes):
+                for entry in walk_entries(exact, both.variable, places, groups, labels, judged.bends, takes):
                     values[entry.row][entry.column] = entry.value
             except Spent:
                 enough = False
         if enough:
-            if columns > 1 and not held.bends:
-                with held.asking(work, "exact"), suppress(Spent):  # a kink that no entry shows: all of them are there
-                    walk_along(exact, both, held)
+            if columns > 1 and not judged.bends:
+                with judged.asking(work, "exact"), suppress(Spent):  # a kink that no entry shows: all of them are there
+                    walk_along(exact, both, judged)
             sizes = sizes_of_terms(both.run, both.leaf, jacobian)
             full = TermSizes(filled_in(jacobian, sizes.plain), lambda: filled_in(jacobian, sizes.rounded))
             return Truth(values, full, None, both.column)
         exact.renew()
     values = [[NAN] for _ in range(rows)]
     if RUNS * effort.cost > work:
-        held.unknown = held.unknown or too_large_text(work)
+        judged.unknown = judged.unknown or too_large_text(work)
     else:
-        with held.asking(work, "exact"):
-            values = walk_along(exact, both, held, both.jacobian.values)
-    return along(exact, both, values)
+        with judged.asking(work, "exact"):
+            values = walk_along(exact, both, judged, both.jacobian.values)
+    return truth_along(exact, both, values)
 
 
 def to_decimals(column: Array) -> list[Decimal]:
@@ -320,7 +320,9 @@ def filled_in(jacobian: Sparse, numbers: Array) -> Array:
     return full
 
 
-def walk_along(exact: Exact, both: Derivative, held: Confirmation, sought: Array | None = None) -> list[list[Decimal]]:
+def walk_along(
+    exact: Exact, both: Derivative, judged: Confirmation, sought: Array | None = None
+) -> list[list[Decimal]]:
     """Return the derivative along a random direction of one variable, and note kinks there. Raises ``Spent``.
 
     ``sought`` are the entries of J that are to be judged by it, if any.
@@ -330,11 +332,11 @@ def walk_along(exact: Exact, both: Derivative, held: Confirmation, sought: Array
     numbers = [] if sought is None else [to_decimals(both.times(step))]
     sizes = to_decimals(both.times(step, sizes=True))
     where = f"{both.variable} in a random direction"
-    slope = walk_direction(exact, direction, both.row, where, held.bends, sizes, numbers)
+    slope = walk_direction(exact, direction, both.row, where, judged.bends, sizes, numbers)
     return [[value] for value in slope.values]
 
 
-def along(exact: Exact, both: Derivative, values: list[list[Decimal]]) -> Truth:
+def truth_along(exact: Exact, both: Derivative, values: list[list[Decimal]]) -> Truth:
     """Return the true derivative along a random direction of one variable."""
     step = np.ravel(random_direction(exact.point, [both.variable])[both.variable])
     return Truth(values, TermSizes(both.times(step, sizes=True)), step, along_label(both.variable))
@@ -350,12 +352,12 @@ def along_label(variable: str) -> Label:
     return always(f"({variable} in a random direction)")
 
 
-def own_truth(exact: Exact, both: Derivative, held: Confirmation) -> Truth | None:
+def own_truth(exact: Exact, both: Derivative, judged: Confirmation) -> Truth | None:
     """Return the true derivative by one variable along a direction of its own, None where that is too dear."""
     if is_dear(exact) or exact.work.left < 2 * MORE_RUNS * exact.cost:
         return None
     try:
-        return along(exact, both, walk_along(exact, both, held))
+        return truth_along(exact, both, walk_along(exact, both, judged))
     except Spent:
         return None
 
@@ -381,11 +383,11 @@ def tabulate(both: Derivative, truth: Truth) -> list[Table]:
     ]
 
 
-def hold_apart(both: Derivative, truth: Truth, point: Mapping[str, Array]) -> list[Comparison]:
+def hold_apart(both: Derivative, truth: Truth) -> list[Comparison]:
     """Return how both routes compare with the truth by one variable, and with each other unless both are sure."""
-    routes = [judge_route(table, point) for table in tabulate(both, truth)]
+    routes = list(map(judge_route, tabulate(both, truth)))
     sure = all(route.finite and not route.unclear and route.digits >= SURE for route in routes)
-    return routes if sure else [*routes, compare_routes(both, point)]
+    return routes if sure else [*routes, compare_routes(both)]
 
 
 def goes_together(cost: int, most: int, routes: Sequence[Derivative]) -> bool:
@@ -426,34 +428,32 @@ class Together:
         return Truth(values, self.truth.sizes, steps, along_label(routes[place].variable), rounded=True)
 
 
-def hold_together(
-    exact: Exact, routes: Sequence[Derivative], held: Confirmation, point: Mapping[str, Array]
-) -> Together:
+def hold_together(exact: Exact, routes: Sequence[Derivative], judged: Confirmation) -> Together:
     """Return how both routes compare with the truth along one direction, and along a second one where that is not dear.
 
     The entries that cancel most are asked for alone.
     """
-    names, whole, work = [both.variable for both in routes], side_by_side(routes), exact.work.most
+    names, whole, work = [both.variable for both in routes], of_all_variables(routes), exact.work.most
     comparisons: list[Comparison] = []
     truths: list[Truth] = []
     for direction in (random_direction(exact.point, names), turned_direction(exact.point, names)):
-        if truths and (is_dear(exact) or held.unknown):
+        if truths and (is_dear(exact) or judged.unknown):
             break
         steps = np.concatenate([np.ravel(direction[name]) for name in names])
         sizes, values = whole.times(steps, sizes=True), [[NAN] for _ in range(whole.jacobian.shape[0])]
-        with held.asking(work, "exact"):
+        with judged.asking(work, "exact"):
             numbers = [to_decimals(whole.times(steps))]
-            slope = walk_direction(exact, direction, whole.row, ANY, held.bends, to_decimals(sizes), numbers)
+            slope = walk_direction(exact, direction, whole.row, ANY, judged.bends, to_decimals(sizes), numbers)
             values = [[value] for value in slope.values]
         truths.append(Truth(values, TermSizes(sizes), steps, whole.column))
-        comparisons += [judge_route(table, point) for table in tabulate(whole, truths[-1])]
-    with held.asking(work, "exact"):
+        comparisons += map(judge_route, tabulate(whole, truths[-1]))
+    with judged.asking(work, "exact"):
         for both in routes:
-            comparisons += hold_least(exact, both, point)
+            comparisons += hold_least(exact, both)
     return Together(comparisons, whole, truths[0], len(truths))
 
 
-def side_by_side(routes: Sequence[Derivative]) -> Derivative:
+def of_all_variables(routes: Sequence[Derivative]) -> Derivative:
     """Return J by all variables, the columns of one after those of the other."""
     first, jacobians = routes[0], [both.jacobian for both in routes]
     starts = np.cumsum([0, *(jacobian.shape[1] for jacobian in jacobians)])
@@ -470,9 +470,7 @@ def side_by_side(routes: Sequence[Derivative]) -> Derivative:
     return replace(first, jacobian=whole, column=always(EVERY), reverse=reverse, symbols=symbols, sizes=sizes)
 
 
-def sample_columns(
-    exact: Exact, routes: Sequence[Derivative], point: Mapping[str, Array]
-) -> tuple[list[Comparison], int]:
+def sample_columns(exact: Exact, routes: Sequence[Derivative]) -> tuple[list[Comparison], int]:
     """Return how both routes compare with the truth in columns of J that are picked at random, and how many entries.
 
     They are as many as half of the work allows, and cost no more than what was asked before; variables take turns.
@@ -481,12 +479,12 @@ def sample_columns(
     room = min(exact.work.most // SHARE - exact.work.done, exact.work.done) // (MORE_RUNS * exact.cost)
     count, rng = max(0, min(room, MOST_SAMPLED, sum(columns))), Random(0)  # noqa: S311 # one seed, one choice
     picked = [rng.sample(range(length), min(length, count)) for length in columns]
-    turns = [(k, own[turn]) for turn in range(count) for k, own in enumerate(picked) if turn < len(own)]
+    turns = [(k, places[turn]) for turn in range(count) for k, places in enumerate(picked) if turn < len(places)]
     comparisons: list[Comparison] = []
     entries = 0
     with suppress(Spent):
         for k, column in turns[:count]:
-            comparisons += hold_column(exact, routes[k], column, point)
+            comparisons += hold_column(exact, routes[k], column)
             entries += routes[k].jacobian.shape[0]
     return comparisons, entries
 
@@ -497,37 +495,31 @@ def true_column(exact: Exact, both: Derivative, column: int) -> tuple[list[list[
     Raises ``Spent``.
     """
     jacobian, x = both.jacobian, np.asarray(exact.point[both.variable])
-    inside = jacobian.columns == column
+    inside, unit = jacobian.columns == column, float(np.ravel(units(x))[column])
     sizes = np.zeros((jacobian.shape[0], 1))
     sizes[jacobian.rows[inside], 0] = np.asarray(jacobian.sizes)[inside]
-    return true_by(exact, both, column, x, sizes), sizes
+    step = np.where(np.arange(x.size) == column, unit, 0.0).reshape(x.shape)
+    slope = exact.along({both.variable: step}, to_decimals(sizes * unit))
+    return [[per_unit(value, unit)] for value in slope.values], sizes
 
 
-def true_by(exact: Exact, both: Derivative, column: int, x: Array, sizes: Array) -> list[list[Decimal]]:
-    """Return the true derivative by one entry of a variable ``x``, for terms of these ``sizes``. Raises ``Spent``."""
-    step = np.zeros(x.size)
-    step[column] = unit = float(np.ravel(units(x))[column])
-    slope = exact.along({both.variable: step.reshape(x.shape)}, to_decimals(sizes * unit))
-    return [[per_unit(value, unit)] for value in slope.values]
-
-
-def hold_column(exact: Exact, both: Derivative, column: int, point: Mapping[str, Array]) -> list[Comparison]:
-    """Return how both routes compare with the truth in one column of J. Raises ``Spent``."""
+def hold_column(exact: Exact, both: Derivative, column: int, row: int | None = None) -> list[Comparison]:
+    """Return how both routes compare with the truth in one column of J, or in one row of that. Raises ``Spent``."""
     truth, sizes = true_column(exact, both, column)
-    inside = both.jacobian.columns == column
-    symbols = np.zeros(both.jacobian.shape[0])
-    symbols[both.jacobian.rows[inside]] = both.jacobian.values[inside]
-    numbers = {SYMBOLS: symbols, **({REVERSE: both.reverse[:, column]} if both.each else {})}
+    inside, symbols = both.jacobian.columns == column, np.zeros_like(sizes)
+    symbols[both.jacobian.rows[inside], 0] = both.jacobian.values[inside]
+    numbers = {SYMBOLS: symbols, **({REVERSE: both.reverse[:, column : column + 1]} if both.each else {})}
+    start, stop = (0, len(truth)) if row is None else (row, row + 1)
+    labels = (lambda k: both.row(start + k)), always(both.column(column))
     return [
         judge_route(
-            Table(both.variable, route, values[:, None].tolist(), truth, sizes, both.row, always(both.column(column))),
-            point,
+            Table(both.variable, route, values[start:stop].tolist(), truth[start:stop], sizes[start:stop], *labels)
         )
         for route, values in numbers.items()
     ]
 
 
-def hold_least(exact: Exact, both: Derivative, point: Mapping[str, Array]) -> list[Comparison]:
+def hold_least(exact: Exact, both: Derivative) -> list[Comparison]:
     """Return how both routes compare with the truth in the entries of which rounding may have left least."""
     jacobian, comparisons = both.jacobian, list[Comparison]()
     with np.errstate(all="ignore"):
@@ -535,13 +527,5 @@ def hold_least(exact: Exact, both: Derivative, point: Mapping[str, Array]) -> li
     for k in np.argsort(shares)[:MOST_SINGLE].tolist():
         if shares[k] * WRONG > ROUNDING or not both.each:
             break
-        row, column, size = int(jacobian.rows[k]), int(jacobian.columns[k]), float(np.asarray(jacobian.sizes)[k])
-        sizes = np.where(np.arange(jacobian.shape[0]) == row, size, 0.0)
-        truth = true_by(exact, both, column, np.asarray(exact.point[both.variable]), sizes)[row]
-        numbers = {SYMBOLS: float(jacobian.values[k]), REVERSE: float(both.reverse[row, column])}
-        names, of_one = (always(both.row(row)), always(both.column(column))), np.array([[size]])
-        comparisons += [
-            judge_route(Table(both.variable, route, [[value]], [truth], of_one, *names), point)
-            for route, value in numbers.items()
-        ]
+        comparisons += hold_column(exact, both, int(jacobian.columns[k]), int(jacobian.rows[k]))
     return comparisons

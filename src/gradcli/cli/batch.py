@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradcli.batch.answers import Records, Reply, Verdict, settle
+from gradcli.batch.answers import Records, Reply, Verdict, freeze_loaded
 from gradcli.batch.pool import Limits
 from gradcli.batch.records import Line, Wanted, fields_of, lines
 from gradcli.cli.options import OPTIONS, refuse_both, suffix_among
@@ -212,11 +212,11 @@ def answer(env: Environment, typed: Typed) -> ExitStatus:
 def replies(read: Read, records: Records, jobs: int, limits: Limits | None) -> Iterator[tuple[Line, Reply]]:
     """Yield each line with its reply, in order: from this process, or from workers."""
     if limits is None:
-        reply = records.answering()
+        reply = records.loading()
         for count, line in enumerate(lines(read)):
             yield line, reply(line)
             if not count:
-                settle()
+                freeze_loaded()
         return
     from gradcli.batch.pool import Feed, Pool
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gradcli import __version__
-from gradcli.batch.answers import Reply, Verdict, settle
+from gradcli.batch.answers import Reply, Verdict, freeze_loaded
 from gradcli.batch.records import Line
 from gradcli.cli.batch import MEMORY, STATUS, same_file
 from gradcli.cli.checking import value_words
@@ -551,7 +551,7 @@ def replies_to(lines: Sequence[bytes], task: Checks, jobs: int) -> Iterator[Repl
     """Yield the reply to the words of each check: from this process, or from workers."""
     if jobs == 1:
         reply = task.answering() if lines else task.reply
-        settle()
+        freeze_loaded()
         yield from (reply(Line(number, line, len(line))) for number, line in enumerate(lines, 1))
         return
     from gradcli.batch.pool import Feed, Limits, Pool

@@ -47,8 +47,8 @@ class Option(NamedTuple):
     - ``values``: the words that complete it, or what they are: ``files``, ``variables``, ``fields``, ``bounds``, and
       ``paths`` for a value that may be ``@FILE``.
     - ``called``: what it is called elsewhere, and ``meant`` the hint for those names.
-    - ``view``: it adds a part to the tables, for which a script, a figure and a picture of the graph have no place;
-      ``drawn`` is one that the picture shows in another way.
+    - ``view``: what it adds to an answer, as tables and JSON call it; a script, a figure and a picture of the graph
+      have no place for that. ``drawn`` is one that the picture shows in another way, ``paged`` one that a page shows.
     - ``point``: it says at which points a check is made; ``alone``: it is about one check, and not for a file of them;
       ``prints``: it changes nothing in the answer.
     - ``suffixes``: the formats of files that it names, by their suffixes; ``between``: the least number that it takes
@@ -64,8 +64,9 @@ class Option(NamedTuple):
     values: tuple[str, ...] | str = "paths"
     called: tuple[str, ...] = ()
     meant: str = ""
-    view: bool = False
+    view: str = ""
     drawn: bool = False
+    paged: bool = False
     point: bool = False
     alone: bool = False
     prints: bool = False
@@ -126,27 +127,29 @@ OPTIONS = {
     ),
     "row": text(
         "--row", kind=list, metavar="INDEX", help="Show the row of J for this entry of y, such as 3 or 0,5.",
-        example="0", view=True,
+        example="0", view="slices",
     ),
     "column": text(
         "--column", kind=list, metavar="NAME[INDEX]", help="Show the column of J for this entry of NAME.",
-        example="x[0]", view=True,
+        example="x[0]", view="slices",
     ),
     "tape": switch(
-        "--tape", help="Show the recorded graph, and what the sweep back did with it.", view=True, drawn=True
+        "--tape", help="Show the recorded graph, and what the sweep back did with it.", view="tape", drawn=True
     ),
-    "steps": switch("--steps", help="Show how each derivative is found, rule by rule.", view=True, drawn=True),
-    "rows": switch("--rows", help="Call backward with each one-hot v: J row by row.", view=True),
+    "steps": switch("--steps", help="Show how each derivative is found, rule by rule.", view="steps", drawn=True),
+    "rows": switch("--rows", help="Call backward with each one-hot v: J row by row.", view="one_hot", paged=True),
     "jvp": text(
         "--jvp", kind=list, metavar="U",
         help="Show J*u, the forward pass, for a u in the shape of x; NAME=U where there are several variables.",
-        view=True,
+        view="jvp", paged=True,
     ),
     "hessian": switch(
-        "--hessian", help="Show the second derivative of y, or of v*y; with --jvp U also H*u.", view=True
+        "--hessian", help="Show the second derivative of y, or of v*y; with --jvp U also H*u.", view="hessian",
+        paged=True,
     ),
     "lr": text(
-        "--lr", metavar="A", help="Take steps of gradient descent: x becomes x - A*x.grad.", example="0.1", view=True
+        "--lr", metavar="A", help="Take steps of gradient descent: x becomes x - A*x.grad.", example="0.1",
+        view="descent", paged=True,
     ),
     "iterations": text(
         "--iterations", kind=int, metavar="K", help="Steps of --lr, 10 by default.", example="20", between=(1, 10**9)

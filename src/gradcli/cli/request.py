@@ -369,14 +369,17 @@ def refuse_beside(how: Printing, typed: Typed) -> None:
     formats = {
         "code": (f"--code {how.code} writes", "y and x.grad"),
         "figure": (f"--figure {how.figure} draws", "the table"),
+        "page": (f"{graph} shows", "all of J"),
         **dict.fromkeys(DRAWN, (f"{graph} draws", "the graph")),
     }
     views = [option for name, option in OPTIONS.items() if option.view and typed[name]]
-    given = [option.flags[0] for option in views if not (option.drawn and how.format in DRAWN)]
-    if how.format in formats and given:
+    page = how.format == "page"
+    drawn = page or how.format in DRAWN
+    flag = next((one.flags[0] for one in views if not ((one.drawn and drawn) or (one.paged and page))), None)
+    if how.format in formats and flag:
         does, what = formats[how.format]
-        message = f"{does} {what} alone, and nothing of {given[0]}"
-        raise GradcliError("option", message, hint=f"leave out {given[0]}, or write its numbers with -o answer.json")
+        message = f"{does} {what} alone, and nothing of {flag}"
+        raise GradcliError("option", message, hint=f"leave out {flag}, or write its numbers with -o answer.json")
 
 
 def budget_from(items: list[str] | None, bounds: Budget | None = None) -> Budget:

@@ -73,14 +73,15 @@ def sum_of(answer: Explained, name: str, jacobian: Jacobian, j: int, settings: S
     names = [f"v{place_text(row, answer.output.shape)}" for row in rows]
     shown = [in_brackets(short(value, digits)) for value in v]
     sides = tuple(
-        terms([f"{a}·{b}" for a, b in zip(first, numbers, strict=True)], rows, settings) for first in (names, shown)
+        terms_of_sum([f"{a}·{b}" for a, b in zip(first, numbers, strict=True)], rows, settings)
+        for first in (names, shown)
     )
     whole = f"{name}.grad" if answer.agreement.agree else "vᵀ·J"
     left = f"{whole}{place_text(j, jacobian.input_shape)}"
     return Equation(left, sides, total, near=not exact or is_dust)
 
 
-def terms(texts: Sequence[str], rows: Sequence[int], settings: Settings) -> tuple[Term, ...]:
+def terms_of_sum(texts: Sequence[str], rows: Sequence[int], settings: Settings) -> tuple[Term, ...]:
     """Return terms with the rows that they come from; of many the middle is left out."""
     whole = [Term(text, row) for text, row in zip(texts, rows, strict=True)]
     if len(whole) <= settings.most(MOST_TERMS):

@@ -267,9 +267,9 @@ def entry_cells(
         cells |= {(row, column): Cell(mark=Mark.ZERO) for column in places}
         # Entries stand in order of row and column: those of a few are found without a look at the others.
         start, stop = np.searchsorted(matrix.rows, [row, row + 1]).tolist()
-        own = matrix.columns[start:stop]
-        for column, place in zip(places, np.searchsorted(own, places).tolist(), strict=True):
-            if place < len(own) and own[place] == column:
+        filled = matrix.columns[start:stop]
+        for column, place in zip(places, np.searchsorted(filled, places).tolist(), strict=True):
+            if place < len(filled) and filled[place] == column:
                 k = start + place
                 text = matrix.formulas[k] if matrix.formulas is not None else ""
                 mark = Mark.ROUNDED if dust is not None and dust[k] else Mark.NONE

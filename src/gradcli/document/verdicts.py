@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.document.texts import full
 from gradcli.errors.hints import counted
 from gradcli.explanation.rereading import evaluate as read_back
-from gradcli.explanation.results import VERDICTS
+from gradcli.explanation.results import VERDICTS, agree_within
 from gradcli.explanation.saturation import saturated, true_rules
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def with_true_formulas(answer: Explained) -> Explained:
     }
     definitions = true_definitions(answer, names)
     jacobians = {name: true_jacobian(answer, name, jacobian, others) for name, jacobian in answer.jacobian.items()}
-    kept = all(jacobians[name] is own for name, own in answer.jacobian.items())
+    kept = all(jacobians[name] is jacobian for name, jacobian in answer.jacobian.items())
     if kept and not others and definitions == answer.definitions:
         return answer
     formulas = answer.output_formulas and exchanged(answer.output_formulas, answer.output, others)
@@ -124,18 +124,9 @@ def true_definitions(answer: Explained, names: Mapping[str, Any]) -> dict[str, s
     definitions = dict(answer.definitions)
     for name, number in answer.definition_values.items():
         value = read_back(definitions[name], names)
-        if value is not None and not are_same(value, number):
-            definitions[name] = literal(number.tolist())
+        same = value is None or (value.shape == number.shape and agree_within(value, number, CLOSE * np.abs(number)))
+        definitions[name] = definitions[name] if same else literal(number.tolist())
     return definitions
-
-
-def are_same(value: Array, number: Array) -> bool:
-    """Return whether two arrays are equal, or as good as; where one is not finite, nor is the other."""
-    if value.shape != number.shape:
-        return False
-    with np.errstate(all="ignore"):
-        near = np.abs(value - number) <= CLOSE * np.abs(number)
-    return bool(np.all(near | (value == number) | ~np.isfinite(value) & ~np.isfinite(number)))
 
 
 def literal(number: Any) -> str:

@@ -259,13 +259,13 @@ def steps(answer: Explained, content: Sequence[Step], settings: Settings) -> Ite
         yield Section("steps", title, (Equations(rows),)) if rows else Section("steps")
 
 
-def step_rows(own: Sequence[Step], answer: Explained, settings: Settings) -> Iterator[Equation | str]:
+def step_rows(part: Sequence[Step], answer: Explained, settings: Settings) -> Iterator[Equation | str]:
     """Yield an equation for each step, those of the middle turns of loops counted."""
 
     def pattern(step: Step) -> tuple[str, ...]:
         return step.rule, unnumbered(step.of), unnumbered(step.by), unnumbered(step.formula or "")
 
-    shown = shortened(steps_with_gap(own, answer.tape), pattern, "line", settings.most(MOST_STEPS))
+    shown = shortened(steps_with_gap(part, answer.tape), pattern, "line", settings.most(MOST_STEPS))
     texts = {id(step): numbers_text(step, settings.precision) for step in shown if not isinstance(step, str)}
     distinct = list(dict.fromkeys(texts.values()))
     values = dict(zip(distinct, evaluate([text or "0" for text in distinct], {}), strict=True))
@@ -273,7 +273,7 @@ def step_rows(own: Sequence[Step], answer: Explained, settings: Settings) -> Ite
         if isinstance(step, str):
             yield step
             continue
-        left = Derivative(tight(step.of), (tight(step.by),)) if step.by else step.of
+        left = Derivative(name_after_d(step.of), (name_after_d(step.by),)) if step.by else step.of
         formula, text = step.formula or ("(no text)" if step.by else "what its uses send"), texts[id(step)]
         number = number_in(step.formula or "") if step.value.size else None
         is_said = number is not None and number == step.value.flat[0] and np.ptp(step.value) == 0
@@ -283,15 +283,15 @@ def step_rows(own: Sequence[Step], answer: Explained, settings: Settings) -> Ite
         )
 
 
-def steps_with_gap(own: Sequence[Step], tape: Tape) -> list[Step | str]:
+def steps_with_gap(part: Sequence[Step], tape: Tape) -> list[Step | str]:
     """Return the rules, or the chain, with a line that counts where the operations of a long program are missing."""
     if not tape.left_out:
-        return list(own)
+        return list(part)
     first, last = tape.rows[: tape.gap], tape.rows[tape.gap :]
-    chain = bool(own) and not own[0].by
+    chain = bool(part) and not part[0].by
     beyond = {f"{row.name}.grad" for row in last} if chain else {row.label for row in first} - {r.label for r in last}
-    place = next((k for k, step in enumerate(own) if step.of in beyond), len(own))
-    return [*own[:place], f"…   {tape.left_out:,} operations more", *own[place:]]
+    place = next((k for k, step in enumerate(part) if step.of in beyond), len(part))
+    return [*part[:place], f"…   {tape.left_out:,} operations more", *part[place:]]
 
 
 TIGHT = re.compile(r"[\w.\[\],]+")
@@ -299,7 +299,7 @@ NUMBER = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
 RESULT = re.compile(r"\(?-?[\d.e+-]+\)?")
 
 
-def tight(text: str) -> str:
+def name_after_d(text: str) -> str:
     """Return a text as it stands after a ``∂``."""
     return text if TIGHT.fullmatch(text) else f"({text})"
 

@@ -212,10 +212,10 @@ def true_entries(exact: Exact, name: str, places: Places, groups: Sequence[Seque
             alone = {j: move_alone(exact, name, steps, j) for j in [*bent, *turning][:MOST_ALONE]}
         for i, (value, side) in enumerate(zip(slopes.values, slopes.sides, strict=True)):
             column = int(of_row[i])
-            own = alone[column].sides[i] if column in alone else SMOOTH
+            by_itself = alone[column].sides[i] if column in alone else SMOOTH
             unit = float(flat[column])
-            known = own.kind != "" or not side.kind
-            yield Entry(i, column, per_unit(value, unit), scaled(own if known else side, unit), known)
+            is_alone = by_itself.kind != "" or not side.kind
+            yield Entry(i, column, per_unit(value, unit), scaled(by_itself if is_alone else side, unit), is_alone)
         for column, slope in alone.items():
             unit = float(flat[column])
             for i in (i for i, side in enumerate(slope.sides) if side.kind and of_row[i] != column):

@@ -41,21 +41,21 @@ class Decision(NamedTuple):
         """Whether the piece is none that the program chose: what is detached, and what an algorithm leaves open."""
         return self.op.exact.pieces is not None and (self.op.exact.pieces.held or self.op.exact.pieces.open)
 
-    def but_for_rounding(self, own: Any) -> Any:
-        """Return the piece ``own`` that a run beside x would take, but this one where rounding alone had made it.
+    def but_for_rounding(self, beside: Any) -> Any:
+        """Return the piece ``beside`` that a run beside x would take, but this one where rounding alone had made it.
 
         That is where the run at x, led by what doubles had decided, would have decided otherwise in many digits.
         """
         then = cast("Piecewise", self.op.exact.pieces).piece(*self.values, **self.static)
         if same(self.piece, then):
-            return own
-        if not np.shape(self.piece) == np.shape(then) == np.shape(own) or self.op.exact.work is not None:
+            return beside
+        if not np.shape(self.piece) == np.shape(then) == np.shape(beside) or self.op.exact.work is not None:
             return self.piece
         made = np.asarray(self.piece != then)
         axes = self.static.get("dim")
         if axes is not None and made.ndim == np.ndim(value_of(self.values[0])):  # what is ordered is so along these
             made = np.any(made, axes, keepdims=True)
-        return np.where(made, self.piece, own)
+        return np.where(made, self.piece, beside)
 
 
 @dataclass(slots=True)

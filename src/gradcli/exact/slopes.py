@@ -436,8 +436,8 @@ class Exact:
         inputs = self._moved(moved)
         free, taken = self._attempt(count, inputs, decisions, follow=False, led=led)
         differs = taken is None or first_difference(decisions, taken) is not None
-        held = self._attempt(count, inputs, decisions, follow=True)[0] if differs or taken is None else free
-        return free, held, differs
+        followed = self._attempt(count, inputs, decisions, follow=True)[0] if differs or taken is None else free
+        return free, followed, differs
 
     def _moved(self, moved: Mapping[str, object]) -> dict[str, object]:
         return {**self.inputs, **{name: np.asarray(value, dtype=object) for name, value in moved.items()}}

@@ -128,8 +128,8 @@ class Sweep:
         if self.shows_one or self.seed.size != 1 or self.seed != 1:
             return None
         names = [name for name, _ in self.graph.bindings]
-        own = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
-        return None if own is not None and names.count(own) > 1 else self.output.index
+        variable = next((name for name, node in reversed(self.graph.bindings) if node is self.output), None)
+        return None if variable is not None and names.count(variable) > 1 else self.output.index
 
     @property
     def active(self) -> list[Node]:
@@ -498,7 +498,7 @@ def rules_of(swept: Sweep, written: dict[str, Earlier]) -> BackwardPass:
         """Return the plainest text of a line that is true; ``others`` grows where the first was not."""
         for choice in range(CHOICES):
             if choice == len(others):
-                others.append(run(swept, plain.names, choice))
+                others.append(write_once(swept, plain.names, choice))
             arrived = others[choice].lines.get(index)
             if arrived is not None and arrived.written is not None:
                 text, wanted = with_places(arrived.written.expression.text, swept.places), swept.kept[index]
@@ -574,18 +574,18 @@ def positions_text(value: Array) -> str:
 def write_all(swept: Sweep) -> Writer:
     """Return the sweep over texts in which every value that needs a name has one from the start."""
     names = swept.given
-    writer = run(swept, names, 0)
+    writer = write_once(swept, names, 0)
     for _ in range(PASSES):
         if len(writer.names) == len(names):
             break
         names = writer.names
-        writer = run(swept, names, 0)
+        writer = write_once(swept, names, 0)
     return writer
 
 
 def every_path(nodes: Sequence[Node]) -> set[int]:
     """Return the nodes that every path to the output runs through: no link leads past them."""
-    furthest, found = -1, set()
+    furthest, cuts = -1, set()
     ahead = {node.index: node.index for node in nodes}
     for node in nodes:
         if isinstance(node, Operation):
@@ -593,13 +593,13 @@ def every_path(nodes: Sequence[Node]) -> set[int]:
                 ahead[node.arguments[k].index] = node.index
     for node in nodes:
         if node.active and furthest <= node.index:
-            found.add(node.index)
+            cuts.add(node.index)
         if node.active:
             furthest = max(furthest, ahead[node.index])
-    return found
+    return cuts
 
 
-def run(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
+def write_once(swept: Sweep, names: Mapping[int, str], choice: int) -> Writer:
     """Run one sweep over texts."""
     named = [node.index for node in swept.nodes if node.index in names and isinstance(node, Operation) and node.active]
     half = MOST_LINES // 2

@@ -44,7 +44,7 @@ class Entry:
     values: tuple[float, float]
     digits: float
     tolerance: float
-    point: dict[str, Array]
+    point: dict[str, Array] = dataclasses.field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -312,5 +312,5 @@ class Checked:
     @property
     def digits(self) -> dict[str, float]:
         """The fewest right digits of each route, 16 at most."""
-        told = [c for c in self.comparisons if c.routes[1] == DIGITS and c.compared]
-        return {c.routes[0]: min(d.digits for d in told if d.routes == c.routes) for c in told}
+        compared = [c for c in self.comparisons if c.routes[1] == DIGITS and c.compared]
+        return {c.routes[0]: min(d.digits for d in compared if d.routes == c.routes) for c in compared}

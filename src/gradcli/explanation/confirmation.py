@@ -195,7 +195,7 @@ def rounding_text(pair: tuple[Decision, Decision]) -> str:
     """Return which decision rounding made, at the first entry where the two runs part."""
     doubles, exact = pair
     place = parting(doubles, exact)
-    shown = [value_text(value, 17, place) for value in doubles.values]
+    shown = [compared_text(value, 17, place) for value in doubles.values]
     op = doubles.op
     what = (
         op.text.template.format(*shown)
@@ -203,7 +203,7 @@ def rounding_text(pair: tuple[Decision, Decision]) -> str:
         else f"{op.name}({', '.join(shown)})"
     )
     at = f" in entry {place_text(*place)}" if place is not None and place[1] else ""
-    side = f" ({', '.join(value_text(value, 20, place) for value in exact.values)} with more digits)"
+    side = f" ({', '.join(compared_text(value, 20, place) for value in exact.values)} with more digits)"
     decides = f"Rounding decides {what}{at}{side}: exact numbers would take another way"
     return f"{decides}. This answer takes that of double precision."
 
@@ -227,7 +227,7 @@ def parting(doubles: Decision, exact: Decision) -> Place | None:
     return (int(parted[0]), shape) if len(parted) else None
 
 
-def value_text(value: Any, count: int, place: Place | None) -> str:
+def compared_text(value: Any, count: int, place: Place | None) -> str:
     """Return a value that is compared: its number at a place, else its first of several."""
     entries = np.asarray(value_of(value))
     flat = np.ravel(entries if place is None else np.broadcast_to(entries, place[1])).tolist()
@@ -246,38 +246,38 @@ def confirm(
     They are held entry by entry where ``whole`` says so, else along one random direction. ``edgy`` says that pieces of
     the program may meet here, where only one direction may show a kink.
     """
-    held = Confirmation("entries" if whole else "direction")
-    with digits(60), held.asking(exact.work.most):
-        confirm_value(exact, run, held)
+    judged = Confirmation("entries" if whole else "direction")
+    with digits(60), judged.asking(exact.work.most):
+        confirm_value(exact, run, judged)
         if whole:
-            confirm_whole(exact, run, jacobians, sums, held, edgy)
+            confirm_whole(exact, run, jacobians, sums, judged, edgy)
         else:
-            confirm_direction(exact, run, jacobians, sums.grad, held)
+            confirm_direction(exact, run, jacobians, sums.grad, judged)
         with suppress(Spent):
-            tell_still(exact, run, jacobians, sums.grad, held)
-    held.rounded = "" if exact.rounded is None else rounding_text(exact.rounded)
-    return held
+            tell_still(exact, run, jacobians, sums.grad, judged)
+    judged.rounded = "" if exact.rounded is None else rounding_text(exact.rounded)
+    return judged
 
 
 def confirm_whole(
-    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], sums: Sums, held: Confirmation, edgy: bool
+    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], sums: Sums, judged: Confirmation, edgy: bool
 ) -> None:
     """Hold every entry against the truth; where that takes too long, J along one random direction."""
     try:
         for name, jacobian in jacobians.items():
             sizes = sizes_of_terms(run, run.leaves[name], jacobian)
-            truths, dust = confirm_jacobian(exact, run, name, jacobian, sizes, held, edgy)
-            held.dust[name] = Dust(dust, *confirm_gradient(run, name, jacobian, sums, sizes, truths, held))
+            truths, dust = confirm_jacobian(exact, run, name, jacobian, sizes, judged, edgy)
+            judged.dust[name] = Dust(dust, *confirm_gradient(run, name, jacobian, sums, sizes, truths, judged))
     except Spent:
         exact.renew()
-        confirm_direction(exact, run, jacobians, sums.grad, held)
+        confirm_direction(exact, run, jacobians, sums.grad, judged)
         return
-    if edgy and not held.bends:
-        look_around(exact, jacobians, label_entries(run.name, run.value.shape), held.bends, edgy)
+    if edgy and not judged.bends:
+        look_around(exact, jacobians, label_entries(run.name, run.value.shape), judged.bends, edgy)
 
 
 def tell_still(
-    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], held: Confirmation
+    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], judged: Confirmation
 ) -> None:
     """Say that v·y stands still where its slopes are all 0 and their terms are not: x.grad is 0, rounding aside.
 
@@ -285,7 +285,7 @@ def tell_still(
     """
     terms = np.concatenate([np.zeros(0), *(j.sizes for j in jacobians.values() if j.held)])
     finite_all = np.all(np.isfinite(run.value)) and np.all(np.isfinite(terms))
-    certain = held.verdict == "agree" and not held.bends and not any(held.slopes)
+    certain = judged.verdict == "agree" and not judged.bends and not any(judged.slopes)
     if not (certain and finite_all and np.any(terms) and np.any(run.seed)):
         return
     away = random_direction(exact.point, list(jacobians), seed=1)
@@ -300,7 +300,7 @@ def tell_still(
     what = f"is {float(total):.6g} here and at a random other input" if constant else "stands still here"
     gradients = listed([f"{name}.grad" for name in jacobians], len(jacobians))
     left = ", and ≈0 marks what rounding leaves" if any(map(np.any, grad.values())) else ""
-    held.still = (
+    judged.still = (
         f"{'v·' if seed.size > 1 else ''}{run.name} {what}: the terms of {gradients} cancel, so that "
         f"{'they are' if len(jacobians) > 1 else 'it is'} truly 0{left}."
     )
@@ -379,13 +379,13 @@ def sizes_along(jacobians: Mapping[str, Jacobian | Sparse], direction: Mapping[s
     return sizes
 
 
-def confirm_value(exact: Exact, run: Run, held: Confirmation) -> None:
+def confirm_value(exact: Exact, run: Run, judged: Confirmation) -> None:
     """Hold y against its value in many digits."""
     sizes = TermSizes(np.full(np.size(run.value), run.scale), lambda: terms_of_value(run))
     label = label_entries(run.name, run.value.shape)
     for i, (value, truth) in enumerate(zip(np.ravel(run.value).tolist(), exact.values(), strict=True)):
         if math.isfinite(value):
-            held.judge("y", value, truth, sizes.at(i, value, truth), label(i))
+            judged.judge("y", value, truth, sizes.at(i, value, truth), label(i))
 
 
 def sizes_of_terms(run: Run, leaf: Node, jacobian: Jacobian | Sparse) -> TermSizes:
@@ -424,7 +424,7 @@ Truths = list[list[tuple[float, Decimal]]]
 
 
 def confirm_jacobian(
-    exact: Exact, run: Run, name: str, jacobian: Jacobian, sizes: TermSizes, held: Confirmation, edgy: bool
+    exact: Exact, run: Run, name: str, jacobian: Jacobian, sizes: TermSizes, judged: Confirmation, edgy: bool
 ) -> tuple[Truths, Mask]:
     """Hold the entries of J by one variable against the true ones; return these, and which are what rounding left."""
     y, seed = map(np.ravel, (run.value, run.seed))
@@ -441,14 +441,14 @@ def confirm_jacobian(
     def takes(entry: Entry) -> str:
         return f" J takes {value_at(entry):.6g}."
 
-    for entry in walk_entries(exact, name, places, places.grouped(edgy), (row, column), held.bends, takes):
+    for entry in walk_entries(exact, name, places, places.grouped(edgy), (row, column), judged.bends, takes):
         value, k = value_at(entry), index_of.get((entry.row, entry.column))
         place = f"d{row(entry.row)}/d{column(entry.column)}"
         if entry.value.is_nan():
-            held.leave(place, entry.side.kind, value, y[entry.row])
+            judged.leave(place, entry.side.kind, value, y[entry.row])
         elif math.isfinite(value):
             size = 0.0 if k is None else sizes.at(k, value, entry.value)
-            held.judge("jacobian", value, entry.value, size, place)
+            judged.judge("jacobian", value, entry.value, size, place)
             if k is not None:
                 dust[k] = is_dust(value, entry.value, size)
         truths[entry.column].append((float(seed[entry.row]), entry.value))
@@ -456,7 +456,7 @@ def confirm_jacobian(
 
 
 def confirm_gradient(
-    run: Run, name: str, jacobian: Jacobian, sums: Sums, sizes: TermSizes, truths: Truths, held: Confirmation
+    run: Run, name: str, jacobian: Jacobian, sums: Sums, sizes: TermSizes, truths: Truths, judged: Confirmation
 ) -> Mask:
     """Hold a gradient against the true sums; return where vᵀ·J and it are what rounding left, in the input's shape."""
     grad, vjp = np.ravel(sums.grad[name]), np.ravel(sums.vjp[name])
@@ -467,11 +467,11 @@ def confirm_gradient(
     dust = np.zeros((2, grad.size), dtype=bool)
     for j, terms in enumerate(truths):
         total = weighed(np.array([v for v, _ in terms]), [value for _, value in terms])
-        held.slopes.append(total)
+        judged.slopes.append(total)
         if total.is_finite() and math.isfinite(grad[j]):
             size = max(scale.at(j, float(number[j]), total) for number in (vjp, grad))
             place = f"{name}.grad{place_text(j, jacobian.input_shape)}"
-            held.judge("grad", float(grad[j]), total, size, place)
+            judged.judge("grad", float(grad[j]), total, size, place)
             dust[:, j] = [is_dust(float(number[j]), total, size) for number in (vjp, grad)]
     return dust.reshape(2, *jacobian.input_shape)
 
@@ -482,7 +482,7 @@ def list_places(jacobian: Jacobian | Sparse, shape: tuple[int, int], *others: Ar
 
 
 def confirm_direction(
-    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], held: Confirmation
+    exact: Exact, run: Run, jacobians: Mapping[str, Jacobian], grad: Mapping[str, Array], judged: Confirmation
 ) -> None:
     """Hold J·d, and the gradients times d, against the derivative along a random direction d; look for kinks there."""
     d = random_direction(exact.point, list(jacobians))
@@ -500,18 +500,18 @@ def confirm_direction(
     along = add_products(places, values, steps, rows)
     row = label_entries(run.name, np.shape(run.value))
     terms, sought = list(map(finite, sizes.tolist())), [list(map(finite, along))]
-    slope = walk_direction(exact, d, row, ANY, held.bends, terms, sought)
+    slope = walk_direction(exact, d, row, ANY, judged.bends, terms, sought)
     seed = np.ravel(run.seed)
     for i, true in enumerate(slope.values):
         place = f"J for {row(i)} along a random direction"
         if true.is_nan():
-            held.leave(place, slope.sides[i].kind, along[i], float(np.ravel(run.value)[i]))
+            judged.leave(place, slope.sides[i].kind, along[i], float(np.ravel(run.value)[i]))
         elif math.isfinite(along[i]):
-            held.judge("jacobian", along[i], true, float(sizes[i]), place)
+            judged.judge("jacobian", along[i], true, float(sizes[i]), place)
     total = weighed(seed, slope.values)
-    held.slopes.append(total)
+    judged.slopes.append(total)
     g, steps = (np.concatenate([np.ravel(each[name]) for name in jacobians]) for each in (grad, d))
     if total.is_finite() and np.all(np.isfinite(g)):
         size = float(np.sum(np.abs(seed) * sizes))
         slope_of_sum = add_products(np.zeros(g.size, dtype=np.intp), g, steps, 1)[0]
-        held.judge("grad", slope_of_sum, total, size, "x.grad along a random direction")
+        judged.judge("grad", slope_of_sum, total, size, "x.grad along a random direction")

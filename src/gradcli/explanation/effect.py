@@ -13,7 +13,7 @@ from gradcli.engine.graph import Node, Operation
 from gradcli.engine.reverse import backward
 from gradcli.errors.hints import counted, index_of, listed, short_array
 from gradcli.exact.work import ROUNDING
-from gradcli.explanation.jacobians import Jacobian
+from gradcli.explanation.jacobians import Jacobian, one_hot
 from gradcli.explanation.notes import chooses_by_value
 from gradcli.explanation.rereading import NAME
 from gradcli.explanation.results import Backward, Dust, Note
@@ -233,52 +233,28 @@ def weigh(
     grad = {name: np.where(marks[name].grad, 0.0, g) for name, g in summed_grad.items()}
     with np.errstate(all="ignore"):
         total, size, hot = float(v @ y), max(v.size, 1), np.flatnonzero(v)
-        row, ones = other_row(v, jacobians), summed(jacobians, dust)
+        row, ones = other_row(v, jacobians), weighted(np.ones(run.value.shape), jacobians, dust)
         return Effect(
             total,
             nudge(run, grad, v, y) if math.isfinite(total) else None,
             ones,
             Weighted({name: g / size for name, g in ones.grad.items()}, ones.dust),
             row,
-            taken(row, jacobians, dust),
+            weighted(one_hot(run.value.shape, row), jacobians, dust),
             int(hot[0]) if len(hot) == 1 and v[hot[0]] == 1 else None,
             "sum" if (v == 1).all() else "mean" if (v == 1 / size).all() else "",
-            shared(jacobians),
+            find_shared(jacobians),
         )
 
 
-def summed(jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
-    """Return what v = ones leaves: the sums of the columns of J. ``dust`` marks entries that rounding has left of 0."""
-    grad, lost = {}, {}
+def weighted(v: Array, jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
+    """Return what another v, in the shape of y, leaves; ``dust`` marks the entries of J that rounding has left of 0."""
+    grad, lost = {name: jacobian.vjp(v) for name, jacobian in jacobians.items()}, {}
     for name, j in jacobians.items():
-        grad[name] = (
-            j.pattern.sum_columns(j.values).reshape(j.input_shape) if j.held else j.vjp(np.ones(j.output_shape))
-        )
-        lost[name] = dust_of(np.ones(j.matrix_shape[0]), j, grad[name]) | only_dust(j, dust[name])
-    return Weighted(grad, lost)
-
-
-def only_dust(jacobian: Jacobian, dust: Mask) -> Mask:
-    """Return for which entries of x the column of J has ``dust``, and nothing else that is not 0."""
-    count = jacobian.matrix_shape[1]
-    if not dust.any():
-        return np.zeros(jacobian.input_shape, dtype=bool)
-    some = np.bincount(jacobian.columns[dust], minlength=count) > 0
-    more = np.bincount(jacobian.columns[(jacobian.values != 0) & ~dust], minlength=count) > 0
-    return (some & ~more).reshape(jacobian.input_shape)
-
-
-def taken(row: int, jacobians: Mapping[str, Jacobian], dust: Mapping[str, Mask]) -> Weighted:
-    """Return what a v that is 1 in one entry alone leaves: this row of J."""
-    grad, lost = {}, {name: np.zeros(jacobian.input_shape, dtype=bool) for name, jacobian in jacobians.items()}
-    for name, jacobian in jacobians.items():
-        if not jacobian.held:
-            grad[name] = jacobian.row(row)
-            continue
-        entries = slice(*np.searchsorted(jacobian.rows, [row, row + 1]))
-        grad[name] = np.zeros(jacobian.input_shape)
-        grad[name].flat[jacobian.columns[entries]] = jacobian.values[entries]
-        lost[name].flat[jacobian.columns[entries]] = dust[name][entries]
+        used, count = np.ravel(v)[j.rows] != 0, j.matrix_shape[1]
+        some = np.bincount(j.columns[used & dust[name]], minlength=count) > 0
+        more = np.bincount(j.columns[used & (j.values != 0) & ~dust[name]], minlength=count) > 0
+        lost[name] = dust_of(np.ravel(v), j, grad[name]) | (some & ~more).reshape(j.input_shape)
     return Weighted(grad, lost)
 
 
@@ -311,7 +287,7 @@ def other_row(v: Array, jacobians: Mapping[str, Jacobian]) -> int:
     return int(np.argmax(counts))
 
 
-def shared(jacobians: Mapping[str, Jacobian]) -> Shared | None:
+def find_shared(jacobians: Mapping[str, Jacobian]) -> Shared | None:
     """Return the first entry of an input on which several entries of y depend."""
     for name, jacobian in jacobians.items():
         used = jacobian.values != 0
@@ -404,7 +380,7 @@ def find_samples(run: Run) -> Samples | None:
     if run.value.size != 1 or not isinstance(run.output, Operation) or not run.active:
         return None
     kept = run.cotangents()
-    means = (node for node, is_mean in averaged(run.output) if is_average(node, is_mean, kept, run))
+    means = (node for node, is_mean in means_behind(run.output) if is_average(node, is_mean, kept, run))
     return next((samples for samples in (terms_of(of, kept, run) for of in means) if samples is not None), None)
 
 
@@ -431,7 +407,7 @@ def terms_of(of: Node, kept: Mapping[int, Any], run: Run) -> Samples | None:
     return Samples(count, shown, {name: whole[name] - through[name] for name in run.names} if passed else {})
 
 
-def averaged(output: Node) -> Iterator[tuple[Node, bool]]:
+def means_behind(output: Node) -> Iterator[tuple[Node, bool]]:
     """Yield what an output is a mean of, or a sum, with whether it is a mean: by sums, constants and reshapes alone."""
     stack, seen = [output], {output.index}
     while stack:
@@ -485,12 +461,13 @@ def note_questions(
 
     ``nodes`` are those that y depends on, ``definitions`` the names that formulas use beyond the variables.
     """
+    bends = len(nodes) > MOST_NODES or any(note.kind in BENDS for note in notes)
     said = [
         *note_inner(run),
         *note_call(run.timeline),
         *note_broadcasts(find_broadcasts(nodes, run.leaves)),
         *note_shape(run),
-        *note_linear(run, nodes, jacobians, definitions, notes),
+        *([] if bends else note_linear(run, nodes, jacobians, definitions)),
     ]
     return said[:MOST]
 
@@ -527,12 +504,12 @@ def find_broadcasts(nodes: Sequence[Node], leaves: Mapping[str, Node]) -> list[B
     ]
 
 
-def note_broadcasts(found: Sequence[Broadcast]) -> list[Note]:
+def note_broadcasts(broadcasts: Sequence[Broadcast]) -> list[Note]:
     """Say how often the entries of repeated inputs are used, and so how many terms their gradients are sums of."""
-    if not found:
+    if not broadcasts:
         return []
-    first = found[0]
-    same = [one.name for one in found if one.times == first.times]
+    first = broadcasts[0]
+    same = [one.name for one in broadcasts if one.times == first.times]
     once = first.times * math.prod(first.shape) == math.prod(first.to)
     shape = f" to {first.to}" if len(same) == 1 and once else ""
     subject = f"{listed(same[:MOST_NAMED], len(same))} {'is' if len(same) == 1 else 'are'} broadcast{shape}"
@@ -589,15 +566,10 @@ def note_inner(run: Run) -> list[Note]:
 
 
 def note_linear(
-    run: Run,
-    nodes: Sequence[Node],
-    jacobians: Mapping[str, Jacobian],
-    definitions: Collection[str],
-    notes: Sequence[Note],
+    run: Run, nodes: Sequence[Node], jacobians: Mapping[str, Jacobian], definitions: Collection[str]
 ) -> list[Note]:
     """Say what PyTorch does where a function without a second derivative is differentiated twice."""
-    bends = len(nodes) > MOST_NODES or any(note.kind in BENDS for note in notes)
-    if run.value.size != 1 or bends or not is_linear(jacobians, definitions) or keeps_variables(nodes):
+    if run.value.size != 1 or not is_linear(jacobians, definitions) or keeps_variables(nodes):
         return []
     names = [name for name, j in jacobians.items() if np.any(j.values)]
     by = listed([*names[:MOST_NAMED]], len(names))

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.engine.graph import Graph, Node, Operation, StandIn
+from gradcli.engine.graph import Graph, Node, Operation, StandIn, swept
 from gradcli.engine.naming import numbered, output_name
 from gradcli.engine.reverse import backward, cotangents
 from gradcli.errors import Budget, GivenUp, GradcliError, Place
 from gradcli.errors.hints import MisshapenV, MissingInputs, OwnInputs, did_you_mean, short_array
 from gradcli.explanation.notes import note_backward, note_own, note_run, refuse_integers
 from gradcli.explanation.results import Dust, Gradient, sum_of
-from gradcli.language.program import Program, compile_program
+from gradcli.language.program import Program, compile_program, own_inputs, with_output
 from gradcli.language.values import Cotangent, all_finite, as_array, detached, each_call, read_v, require_finite
 from gradcli.ops import spellings
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.linear_algebra import MATMUL
-from gradcli.records import dataclass, field, replace
+from gradcli.records import dataclass, field
 from gradcli.runner.reading import is_script
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Run:
     as_run: bool = False
     kept: dict[int, Any] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """The differentiated inputs."""
         return self.function.differentiated
@@ -62,7 +62,7 @@ class Run:
         """What y is called."""
         return output_name(self.graph, self.output)
 
-    @cached_property
+    @property
     def value(self) -> Array:
         """y as numbers."""
         return np.asarray(value_of(self.output))
@@ -328,7 +328,7 @@ def summed_v(program: Any, shape: tuple[int, ...]) -> Any:
 def read_program(
     text: str | Callable[..., Any],
     budget: Budget,
-    given: Iterable[str],
+    names: Iterable[str],
     asked: Any = None,
     wrt: Iterable[str] | None = None,
 ) -> Any:
@@ -342,37 +342,35 @@ def read_program(
         if asked is not None and asked.of is not None:
             hint = "return it, or give the lines as a text"
             raise GradcliError("option", "of is for a text, and this is a function", hint=hint)
-        return read_function(text, budget, given)
+        return read_function(text, budget, names)
     if not is_script(text):
         if asked is None or asked.of is None:
-            return compile_program(text, budget, frozenset(given))
-        program = read_up_to(text, budget, frozenset(given), asked.of, frozenset(wrt or ()))
+            return compile_program(text, budget, frozenset(names))
+        program = read_up_to(text, budget, frozenset(names), asked.of, frozenset(wrt or ()))
         if program is not None:
             return program
     from gradcli.explanation.scripts import Asked, read_script
     from gradcli.runner.state import bounds_of
 
-    return read_script(text, given, asked or Asked(), None if wrt is None else tuple(wrt), bounds_of(budget))
+    return read_script(text, names, asked or Asked(), None if wrt is None else tuple(wrt), bounds_of(budget))
 
 
-def read_up_to(text: str, budget: Budget, given: frozenset[str], of: str, wrt: frozenset[str]) -> Program | None:
+def read_up_to(text: str, budget: Budget, names: frozenset[str], of: str, wrt: frozenset[str]) -> Program | None:
     """Return a text as a formula whose output is one of its names; None for lines that are run as a script.
 
     Those are no formula, or give all inputs themselves, or those that are differentiated.
     """
-    from gradcli.language.program import with_output  # few formulas are asked for another output
-
     lines = "\n" in text.strip()
     try:
-        program = compile_program(text, budget, given)
+        program = compile_program(text, budget, names)
     except GradcliError:
         if lines:
             return None
         raise
     inputs = program.inputs.keys()
-    if lines and (not inputs or not wrt | given <= inputs):
+    if lines and (not inputs or not wrt | names <= inputs):
         return None
-    return with_output(program, of, given)
+    return with_output(program, of, names)
 
 
 def filled(program: Any, values: dict[str, Any]) -> dict[str, Any]:
@@ -382,8 +380,8 @@ def filled(program: Any, values: dict[str, Any]) -> dict[str, Any]:
     is not asked for is left out.
     """
     if program.is_script:
-        given = {name: value for name, value in values.items() if name not in program.others}
-        return {name: value for name, value in {**program.values, **given}.items() if name not in program.settings}
+        chosen = {name: value for name, value in values.items() if name not in program.others}
+        return {name: value for name, value in {**program.values, **chosen}.items() if name not in program.settings}
     return {name: value for name, value in values.items() if name not in program.beside} if program.beside else values
 
 
@@ -434,13 +432,11 @@ def missing_inputs(names: list[str], values: Iterable[str], compared: str | None
 
 def not_an_input(program: Program, name: str) -> GradcliError:
     """Return the error for a variable that the program does not have, or gives a value itself."""
-    from gradcli.language.program import own_inputs  # an error alone needs it
-
-    own = next((item for item in own_inputs(program) if item.name == name), None)
-    if own is not None:
-        hint = f"leave out {own.where}, and the value that is given counts"
+    assigned = next((item for item in own_inputs(program) if item.name == name), None)
+    if assigned is not None:
+        hint = f"leave out {assigned.where}, and the value that is given counts"
         message = f"the program has its own value of '{name}'"
-        return GradcliError("unknown-input", message, span=own.span, place=program.place, hint=hint)
+        return GradcliError("unknown-input", message, span=assigned.span, place=program.place, hint=hint)
     computed = f"it is computed from {', '.join(program.inputs) or 'none'}"
     if program.is_script and name in program.variables:
         output = f"'{program.result}'" if program.result else "the output"
@@ -476,14 +472,12 @@ def refuse_own_inputs(program: Program) -> None:
     """
     if program.inputs:
         return
-    from gradcli.language.program import own_inputs  # an error alone needs it
-
-    own = own_inputs(program)[:MOST_WAYS]
-    if own:
-        names = " and ".join(item.name for item in own)
+    assigned = own_inputs(program)[:MOST_WAYS]
+    if assigned:
+        names = " and ".join(item.name for item in assigned)
         message = f"the program assigns {names} itself, and nothing is left to differentiate"
-        facts = OwnInputs(tuple(own))
-        raise GradcliError("no-variables", message, span=own[0].span, place=program.place, facts=facts)
+        facts = OwnInputs(tuple(assigned))
+        raise GradcliError("no-variables", message, span=assigned[0].span, place=program.place, facts=facts)
 
 
 IDENTITY = (
@@ -529,7 +523,7 @@ def stand(
     if strict and integers:
         whole = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
         refuse_integers(integers, whole.graph, whole.variables)
-    return replace(run, seeds=seeds, integers=integers, resets=resets, as_run=as_run)
+    return Run(function, run.graph, run.output, run.variables, seeds, integers, resets, as_run)
 
 
 MOST_SPELLED = 6
@@ -566,8 +560,6 @@ def gather_gradient(run: Run, grad: dict[str, Array]) -> Gradient:
     first, alone = run.counted[0], len(run.counted) == 1
     notes = [*note_run(run.graph), *note_backward(run.graph.nodes, run.output)]
     if run.function.program.is_script and isinstance(run.output, Node):
-        from gradcli.engine.graph import swept
-
         notes += note_own(run.function.program, swept(run.output))
     return Gradient(
         run.function.place.text,

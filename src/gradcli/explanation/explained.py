@@ -9,17 +9,38 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 import numpy as np
 
 from gradcli.engine.graph import Operation
+from gradcli.explanation.backward import lines_of
+from gradcli.explanation.effect import (
+    Broadcast,
+    Effect,
+    Passes,
+    Samples,
+    Trial,
+    dust_in,
+    find_broadcasts,
+    find_samples,
+    try_quotient,
+    weigh,
+)
 from gradcli.explanation.evaluation import Source
-from gradcli.explanation.results import VERDICTS, Agreement, Backward, Note, View, sum_of, sum_vjps
+from gradcli.explanation.forward import has_steps
+from gradcli.explanation.notes import chooses_by_value
+from gradcli.explanation.parts import BackwardPass, Event, Path, Picture, Rule, Step, Tape, Value
+from gradcli.explanation.results import VERDICTS, Agreement, Backward, Dust, Note, View, sum_of, sum_vjps
+from gradcli.explanation.tape import (
+    Recorded,
+    find_paths,
+    picture_by_entry,
+    picture_of,
+    record_tape,
+    recorded_run,
+    take_steps,
+)
 from gradcli.ops.declare import Array
 from gradcli.records import replace
 
 if TYPE_CHECKING:
-    from gradcli.explanation.effect import Broadcast, Effect, Passes, Samples, Trial
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.explanation.parts import BackwardPass, Event, Path, Picture, Rule, Step, Tape, Value
-    from gradcli.explanation.results import Dust
-    from gradcli.explanation.tape import Recorded
     from gradcli.explanation.timeline import Timeline
     from gradcli.jacobian.sparse import Sparse
 
@@ -102,8 +123,6 @@ class Explained:
     @property
     def values(self) -> list[Value]:
         """The values of the program in order, without the branches and turns between them."""
-        from gradcli.explanation.parts import Value
-
         return [event for event in self.forward if isinstance(event, Value)]
 
     @property
@@ -133,8 +152,6 @@ class Explained:
     @later
     def dust(self) -> dict[str, Dust]:
         """Where numbers are what rounding has left of 0, by variable: as more digits say, if they were asked for."""
-        from gradcli.explanation.effect import dust_in
-
         confirmed, vjp, seed = self.source.confirmed, sum_vjps(self.backward), self.source.run.seed
         return {
             name: confirmed.get(name) or dust_in(seed, j, vjp[name], self.grad[name])
@@ -144,22 +161,16 @@ class Explained:
     @later
     def effect(self) -> Effect:
         """What v did: the number that backward differentiates, and what another v would have left."""
-        from gradcli.explanation.effect import weigh
-
         return weigh(self.source.run, self.jacobian, self.grad, self.dust)
 
     @later
     def trial(self) -> Trial | None:
         """The gradient in one entry beside a difference quotient; None where no entry can be moved."""
-        from gradcli.explanation.effect import try_quotient
-
         return try_quotient(self.source.run, self.backward, self.effect.nudge)
 
     @later
     def passes(self) -> Passes:
         """How many passes of reverse and of forward mode give all of J."""
-        from gradcli.explanation.effect import Passes
-
         jacobians = [*self.jacobian.values()]
         inputs = sum(jacobian.matrix_shape[1] for jacobian in jacobians)
         return Passes(inputs, self.output.size, jacobians[0].passes if len(jacobians) == 1 else None)
@@ -167,29 +178,21 @@ class Explained:
     @later
     def broadcasts(self) -> list[Broadcast]:
         """The inputs that an operation repeats to another shape, so that their gradients are sums."""
-        from gradcli.explanation.effect import find_broadcasts
-
         return find_broadcasts(self.source.composition.nodes, self.source.run.leaves)
 
     @later
     def samples(self) -> Samples | None:
         """What each sample of a mean adds to the gradient; None where the output is no mean over samples."""
-        from gradcli.explanation.effect import find_samples
-
         return find_samples(self.source.run)
 
     @within
     def by_choice(self) -> bool:
         """Whether values decide which entries have a path to y, so that others may have one elsewhere."""
-        from gradcli.explanation.notes import chooses_by_value
-
         return chooses_by_value(self.source.run.graph)
 
     @later
     def has_steps(self) -> bool:
         """Whether the program names a value between the inputs and y, or uses an input as a whole twice."""
-        from gradcli.explanation.forward import has_steps
-
         return has_steps(self.source.run)
 
     @property
@@ -208,29 +211,21 @@ class Explained:
     @within
     def backward_pass(self) -> BackwardPass:
         """The lines of the backward pass, without the factor that a v of 1 is."""
-        from gradcli.explanation.backward import lines_of
-
         return lines_of(self.source)
 
     @within
     def backward_by_any_v(self) -> BackwardPass:
         """The lines of the backward pass as they are for every v: those of a script whose v may be changed."""
-        from gradcli.explanation.backward import lines_of
-
         return lines_of(self.source, shows_one=True)
 
     @within
     def recorded(self) -> Recorded:
         """The run with a name for every node, the same as elsewhere in the answer."""
-        from gradcli.explanation.tape import recorded_run
-
         return recorded_run(self.source, self.backward_pass)
 
     @later
     def tape(self) -> Tape:
         """The recorded graph in the order of the sweep, with what each operation kept, got and sent on."""
-        from gradcli.explanation.tape import record_tape
-
         return record_tape(self.recorded)
 
     @property
@@ -241,29 +236,21 @@ class Explained:
     @within
     def picture_by_entry(self) -> Picture:
         """The graph entry by entry, where entries are few; else by the names of the program."""
-        from gradcli.explanation.tape import picture_by_entry
-
         return picture_by_entry(self.source, self.jacobian, self.dust, self.grad) or self.picture_by_name
 
     @within
     def picture_by_name(self) -> Picture:
         """The graph by the names of the program."""
-        from gradcli.explanation.tape import picture_of
-
         return picture_of(replace(self.recorded, given=self.source.run.named, spare=self.recorded.given))
 
     @later
     def steps(self) -> list[Step]:
         """How each derivative is found, rule by rule: those of the operations, then the chain rule from y back."""
-        from gradcli.explanation.tape import take_steps
-
         return take_steps(self.tape)
 
     @later
     def paths(self) -> dict[str, list[Path]]:
         """The paths from each input to y, where they lead over single numbers and at most six from an input."""
-        from gradcli.explanation.tape import find_paths
-
         return find_paths(self.source.run) if self.has_steps else {}
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +12,7 @@ import numpy as np
 from gradcli.exact.slopes import Exact
 from gradcli.exact.work import SURE
 from gradcli.explanation.confirmation import Confirmation, Sums, confirm, too_large_text, undecided_text
+from gradcli.explanation.effect import note_questions
 from gradcli.explanation.evaluation import Run, Source
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.forward import tell_values
@@ -19,7 +20,7 @@ from gradcli.explanation.jacobians import Jacobian, call_backward, compare, digi
 from gradcli.explanation.notes import (
     given_by,
     is_edgy,
-    is_near,
+    is_near_in_float32,
     note_before,
     note_dependence,
     note_disagreement,
@@ -45,7 +46,6 @@ from gradcli.ops.declare import Array
 
 if TYPE_CHECKING:
     from gradcli.engine.graph import Node
-    from gradcli.explanation.views import Descent, Hessian, Rows, Tangent
     from gradcli.formulas.derivation import Formulas
     from gradcli.jacobian.composition import Composition
 
@@ -89,8 +89,8 @@ def explain_run(
     backward, past = follow_run(run, call_backward(run, jacobians))
     routes = compare(jacobians, backward, run.value)
     lost = note_digits(run, composition, jacobians)
-    own = program.is_script and bool(own_derivatives(composition.nodes))
-    bent = own and not past and not routes.agree  # what its backward makes of v is no product with a matrix
+    by_script = program.is_script and bool(own_derivatives(composition.nodes))
+    bent = by_script and not past and not routes.agree  # what its backward makes of v is no product with a matrix
     if bent or past:
         ask = Ask.NEVER
     confirmation = confirm_where(ask, run, jacobians, backward, routes, bool(lost))
@@ -107,8 +107,6 @@ def explain_run(
         *(note_script(program, composition.nodes, bent) if program.is_script else ()),
     ]
     if questions and not past:
-        from gradcli.explanation.effect import note_questions  # a check asks no questions
-
         notes += note_questions(run, composition.nodes, jacobians, formulas.definitions, notes)
     story = tell_values(run.graph, run.output, formulas.nodes, formulas.sources)
     return kind(
@@ -145,7 +143,7 @@ def follow_run(run: Run, backward: list[Backward]) -> tuple[list[Backward], list
         other = {
             name: gave[name]
             for name, g in call.grad.items()
-            if name in gave and gave[name].shape == g.shape and not is_near(gave[name], g)
+            if name in gave and gave[name].shape == g.shape and not is_near_in_float32(gave[name], g)
         }
         changed |= dict.fromkeys(other)
         grad = total = {**call.grad, **other}
@@ -296,65 +294,43 @@ def with_views(answer: Kind, wanted: ViewRequest) -> Kind:
 
     Raises ``option``, ``shape`` and ``value`` for a place or a u that does not fit, ``second`` and ``budget``.
     """
-    u, remarks = (None, []) if wanted.u is None else direction(answer, wanted.u)
-    views = dict(find_views(answer, wanted, u))
+    u, remarks = read_direction(answer, wanted.u)
+    asked = {
+        "slices": bool(wanted.row or wanted.column), "tape": wanted.tape, "steps": wanted.steps, "one_hot": wanted.rows,
+        "jvp": u is not None, "hessian": wanted.hessian, "descent": wanted.lr is not None,
+    }  # fmt: skip
+    contents = {name: find_view(name, answer, wanted, u) for name, is_asked in asked.items() if is_asked}
+    views = {name: View(content, getattr(content, "proof", Proof())) for name, content in contents.items()}
     passes = [Note("passes", answer.passes.sentence)] if views.keys() & {"slices", "one_hot"} else []
     notes = [*answer.notes, *remarks, *(note for view in views.values() for note in view.proof.remarks), *passes]
     return replace(answer, views=views, notes=list(dict.fromkeys(notes)))
 
 
-def find_views(answer: Explained, wanted: ViewRequest, u: Mapping[str, Array] | None) -> Iterator[tuple[str, View]]:
-    """Yield what is asked for by its name, in the order in which documents have it."""
-    from gradcli.explanation.views import slices_at  # few answers are asked for more
+def find_view(name: str, answer: Explained, wanted: ViewRequest, u: Mapping[str, Array] | None = None) -> Any:
+    """Return the record of one view; ``u`` is a direction by variable, in its shape."""
+    from gradcli.explanation import hessians, views  # few answers are asked for more
 
-    if wanted.row or wanted.column:
-        yield "slices", View(slices_at(answer, wanted.row, wanted.column))
-    if wanted.tape:
-        yield "tape", View(answer.tape)
-    if wanted.steps:
-        yield "steps", View(answer.steps)
-    if wanted.rows:
-        yield "one_hot", View(rows := find_rows(answer), rows.proof)
-    if u is not None:
-        yield "jvp", View(tangent := find_tangent(answer, u), tangent.proof)
-    if wanted.hessian:
-        yield "hessian", View(hessian := find_hessian(answer, u), hessian.proof)
-    if wanted.lr is not None:
-        descent = find_descent(answer, wanted.lr, wanted.iterations)
-        yield "descent", View(descent, Proof(remarks=descent.remarks))
+    run = answer.source.run
+    match name:
+        case "slices":
+            return views.slices_at(answer, wanted.row, wanted.column)
+        case "one_hot":
+            return views.call_rows(run, answer.jacobian)
+        case "jvp":
+            return views.move(run, answer.jacobian, u or {}, answer.grad)
+        case "hessian":
+            taken = {*answer.definitions, *answer.recorded.names.values(), *answer.recorded.constants}
+            return hessians.differentiate_twice(run, u, taken)
+        case "descent":
+            return views.descend(run, wanted.lr or 0.0, wanted.iterations)
+    return getattr(answer, name)
 
 
-def direction(answer: Explained, u: Direction) -> tuple[dict[str, Array], list[Note]]:
-    """Return u by variable, in its shape, and what is to be said of it."""
+def read_direction(answer: Explained, u: object) -> tuple[dict[str, Array] | None, list[Note]]:
+    """Return u by variable, in its shape, and what is to be said of it; it may be an array, or arrays by variable."""
     from gradcli.explanation.views import read_u
 
-    return read_u(u, {name: jacobian.input_shape for name, jacobian in answer.jacobian.items()})
-
-
-def find_rows(answer: Explained) -> Rows:
-    """Return all of J by calls of backward with one-hot v."""
-    from gradcli.explanation.views import call_rows
-
-    return call_rows(answer.source.run, answer.jacobian)
-
-
-def find_tangent(answer: Explained, u: Mapping[str, Array]) -> Tangent:
-    """Return J·u, and what both passes carry."""
-    from gradcli.explanation.views import move
-
-    return move(answer.source.run, answer.jacobian, u, answer.grad)
-
-
-def find_hessian(answer: Explained, u: Mapping[str, Array] | None) -> Hessian:
-    """Return the second derivative of v·y, and its product with u where there is one."""
-    from gradcli.explanation.hessians import differentiate_twice
-
-    taken = {*answer.definitions, *answer.recorded.names.values(), *answer.recorded.constants}
-    return differentiate_twice(answer.source.run, u, taken)
-
-
-def find_descent(answer: Explained, lr: float, iterations: int) -> Descent:
-    """Return steps of gradient descent on v·y."""
-    from gradcli.explanation.views import descend
-
-    return descend(answer.source.run, lr, iterations)
+    if u is None:
+        return None, []
+    shapes = {name: jacobian.input_shape for name, jacobian in answer.jacobian.items()}
+    return read_u(u if isinstance(u, Mapping) else {"": u}, shapes)

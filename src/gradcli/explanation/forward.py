@@ -146,14 +146,16 @@ class Teller:
         if not record.name and name in self.seen:
             return
         if record.count > 1:
-            self.current, held = (dict(self.current), self.current) if not record.place else (self.before, self.current)
+            self.current, later = (
+                (dict(self.current), self.current) if not record.place else (self.before, self.current)
+            )
             self.before = self.current
         yield from self.mentioned(record)
         turn = self.turns[-1] if self.turns else 0
         text, formula = (self.written(record, turn, call) for call in (self.call, self.formula_of))
         unsaid = not record.value.text or any(self.call(name) in self.unsaid for name in names_in(record))
         if record.count > 1:
-            self.current = held
+            self.current = later
         numbers = numbers_of(value)
         if numbers is None or numbers.dtype != np.float64 or isinstance(value, Pair):
             self.plain[name] = plain_text(value, formula)
@@ -173,7 +175,7 @@ class Teller:
     def written(self, record: Assigned, turn: int, call: Callable[[str], str]) -> str:
         """Return what a value is as the user wrote it, or entry by entry where a write to another changed it."""
         if record.chosen is None:
-            return written(record, turn, call)
+            return assigned_text(record, turn, call)
         old, new, (chosen, shape) = call(record.name), call(record.value.text), record.chosen
         texts = [
             tight(new) + place_text(k, shape) if k >= 0 else tight(old) + place_text(i, chosen.shape)
@@ -217,14 +219,14 @@ class Teller:
         decision = self.decide(record.condition, what.held, what.sides)
         yield BranchTaken(record.word, decision, record.other, choices, self.turns)
 
-    def decide(self, condition: Condition, held: bool, sides: tuple[Any, ...]) -> Decision:
+    def decide(self, condition: Condition, is_true: bool, sides: tuple[Any, ...]) -> Decision:
         """Return a condition with its numbers."""
         values = [numbers_of(side) for side in sides]
         text = condition.text.put(self.call)
         if not values or any(value is None for value in values):
-            return Decision(text, held)
+            return Decision(text, is_true)
         shown = tuple(map(self.side, condition.sides))
-        return Decision(text, held, shown, tuple(v for v in values if v is not None), condition.signs)
+        return Decision(text, is_true, shown, tuple(v for v in values if v is not None), condition.signs)
 
     def side(self, text: Written) -> str:
         """Return one side of a comparison; the integer of a loop keeps its name there."""
@@ -254,7 +256,7 @@ def names_in(record: Assigned) -> list[str]:
     return names + ([record.name] if record.operator or record.index else [])
 
 
-def written(record: Assigned, turn: int, call: Callable[[str], str]) -> str:
+def assigned_text(record: Assigned, turn: int, call: Callable[[str], str]) -> str:
     """Return what is assigned as the user wrote it, with variables as ``call`` says."""
     text = record.value.put(call)
     if record.row:

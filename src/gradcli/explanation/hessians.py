@@ -28,9 +28,10 @@ from gradcli.explanation.confirmation import Confirmation, unasked
 from gradcli.explanation.evaluation import Run, Source
 from gradcli.explanation.jacobians import Jacobian, call_backward, compare, read_jacobians
 from gradcli.explanation.rereading import NEAR, compiled
-from gradcli.explanation.results import Backward, Note, Proof
+from gradcli.explanation.results import Backward, Note, Proof, agree_within
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.views import Hessian
+from gradcli.formulas.derivation import found_formulas
 from gradcli.formulas.vjps import grown, lift, write
 from gradcli.language.arithmetic import as_tensor
 from gradcli.language.values import Cotangent
@@ -56,8 +57,6 @@ def differentiate_twice(run: Run, u: Direction | None, taken: Collection[str]) -
     ``taken`` are names that no helper of its formulas may have. Raises ``second`` where the rule of an operation
     cannot be differentiated, and ``budget``.
     """
-    from gradcli.formulas.derivation import found_formulas
-
     if not run.names:
         raise GradcliError("option", "--hessian: the program has no variable to differentiate by")
     again = run.function.evaluate(run.inputs)
@@ -119,7 +118,7 @@ def gradient_of(run: Run, seed: Array) -> Any:
     if len(gradients) == 1:
         return gradients[0]
     names = {f"g{k}": part for k, part in enumerate(gradients)}
-    return run_text(run.graph, f"cat([{', '.join(f'reshape({name}, -1)' for name in names)}])", names)
+    return run_on_graph(run.graph, f"cat([{', '.join(f'reshape({name}, -1)' for name in names)}])", names)
 
 
 def differentiable(graph: Graph, node: Operation, k: int, g: Any) -> Any:
@@ -157,14 +156,14 @@ def write_on(graph: Graph, node: Operation, k: int, g: Any, choice: int, short: 
 
     try:
         part = handed_on(node, k, lift(written(g, "g")), written, choice)
-        return None if part is None else run_text(graph, grown(part).text, bound)
+        return None if part is None else run_on_graph(graph, grown(part).text, bound)
     except GivenUp:
         raise
     except GradcliError:
         return None
 
 
-def run_text(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
+def run_on_graph(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
     """Return what an expression gives where its names stand for these nodes and arrays; None for what is none."""
     program = compiled(text, frozenset(bound))
     if program is None or not program.inputs.keys() <= bound.keys():
@@ -175,13 +174,10 @@ def run_text(graph: Graph, text: str, bound: Mapping[str, Any]) -> Any:
     return as_tensor(program.run(frame))
 
 
-def is_near(found: Array, wanted: Array, slack: float) -> bool:
+def is_near(result: Array, wanted: Array, slack: float) -> bool:
     """Return whether numbers are the engine's, beside the largest; where that is not finite, nor may they be."""
-    if found.shape != wanted.shape:
-        return False
-    finite = np.isfinite(wanted)
-    largest = np.max(np.abs(wanted), initial=0.0, where=finite)
-    return bool(np.all(np.where(finite, np.abs(found - wanted) <= NEAR * largest + slack, ~np.isfinite(found))))
+    largest = np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted))
+    return result.shape == wanted.shape and agree_within(result, wanted, NEAR * largest + slack)
 
 
 def is_symmetric(blocks: Mapping[tuple[str, str], Jacobian]) -> bool | None:
@@ -215,7 +211,7 @@ def prove(
     """
     values = [block.values for block in blocks.values() if block.held]
     finite = all(bool(np.isfinite(part).all()) for part in [hessian.value, *values, *call.vjp.values()])
-    held = Curved(run, Confirmation("entries"))
+    curved = Curved(run, Confirmation("entries"))
     work, most = RUNS * (count_work(run.graph) + 1), run.graph.budget.work
     size = sum(leaf.value.size for leaf in run.leaves.values())
     if not np.all(np.isfinite(run.value)):  # which is no derivative of anything, whatever its entries are
@@ -229,17 +225,17 @@ def prove(
             exact = Exact(run.function.program, run.inputs, run.names)
             with digits(60):
                 if whole:
-                    held.judge_entries(exact, blocks)
-                held.judge_product(exact, hessian.whole, call, few)
-            proof = held.confirmation.proof(finite, "H")
+                    curved.judge_entries(exact, blocks)
+                curved.judge_product(exact, hessian.whole, call, few)
+            proof = curved.confirmation.proof(finite, "H")
         except Spent:
-            proof = held.confirmation.proof(finite, "H") if held.confirmation.digits else unasked(finite, most)
+            proof = curved.confirmation.proof(finite, "H") if curved.confirmation.digits else unasked(finite, most)
         except GivenUp:
             raise
         except GradcliError as error:
-            held.confirmation.unknown = error.message
-            proof = held.confirmation.proof(finite, "H")
-    notes = [*held.remarks, *proof.remarks]
+            curved.confirmation.unknown = error.message
+            proof = curved.confirmation.proof(finite, "H")
+    notes = [*curved.remarks, *proof.remarks]
     if not within and (proof.digits is None or proof.verdict != "agree"):
         notes.append(Note("hessian-differs", "H by its formulas is not what reverse mode makes of the gradient."))
         return Proof("differ", finite, proof.digits, notes)

@@ -12,8 +12,8 @@ import numpy as np
 
 from gradcli.engine.graph import LARGE
 from gradcli.exact.work import ROUNDING, VISIBLE, WRONG
-from gradcli.explanation.results import Agreement, Backward, sum_of
-from gradcli.jacobian.sparse import DENSE_ENTRIES, column_sums, times
+from gradcli.explanation.results import Agreement, Backward, agree_within, sum_of
+from gradcli.jacobian.sparse import DENSE_ENTRIES, Pattern, column_sums, nothing, times
 from gradcli.ops.declare import Array, Indices
 from gradcli.ops.links import NORMAL
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gradcli.formulas.index_rules import IndexRule
     from gradcli.jacobian.composition import Composition
     from gradcli.jacobian.passes import Passes, Vectors
-    from gradcli.jacobian.sparse import Pattern
 
 
 class Applied:
@@ -187,20 +186,18 @@ def weighted_sums(v: Array, rows: Indices, columns: Indices, values: Array, coun
 
 def read_jacobians(run: Run, composition: Composition, formulas: Formulas | None = None) -> dict[str, Jacobian]:
     """Return J by each variable, with its formulas where there are any."""
-    from gradcli.jacobian.sparse import Pattern, nothing
-
     patterns: dict[str, Any] = formulas.patterns if formulas else {}
     shape, jacobians, applied = run.value.shape, {}, Applied(run)
     for name, leaf in run.leaves.items():
-        held = leaf.index in composition.of
-        entries = composition.of[leaf.index] if held else nothing(run.value.size, leaf.value.size)
+        is_held = leaf.index in composition.of
+        entries = composition.of[leaf.index] if is_held else nothing(run.value.size, leaf.value.size)
         if name not in patterns:
             patterns[name] = Pattern(entries.rows, entries.columns, entries.shape)
         texts = formulas.jacobians.get(name) if formulas else None
         rules = formulas.rules.get(name, []) if formulas else []
         sizes = np.asarray(entries.sizes)
         jacobians[name] = Jacobian(
-            shape, leaf.shape, patterns[name], entries.values, sizes, texts, rules, held, applied, leaf
+            shape, leaf.shape, patterns[name], entries.values, sizes, texts, rules, is_held, applied, leaf
         )
     return jacobians
 
@@ -235,10 +232,7 @@ def tolerance(sizes: Array) -> Array:
 
 def agrees(left: Array, right: Array, sizes: Array) -> bool:
     """Return whether rounding explains how far numbers of two routes are apart; both or neither are finite."""
-    finite_left, finite_right = np.isfinite(left), np.isfinite(right)
-    with np.errstate(all="ignore"):
-        near = np.abs(left - right) <= tolerance(sizes)
-    return bool(np.all(np.where(finite_left & finite_right, near, ~(finite_left | finite_right))))
+    return agree_within(left, right, tolerance(sizes))
 
 
 def finite_distance(left: Array, right: Array) -> Array:

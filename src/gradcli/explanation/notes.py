@@ -15,7 +15,7 @@ from gradcli.engine.graph import Graph, Node, Operation, reaches
 from gradcli.engine.naming import called_by, flat_by, place_text
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import listed
-from gradcli.explanation.results import Note
+from gradcli.explanation.results import Note, agree_within
 from gradcli.language.values import Cotangent
 from gradcli.ops.declare import Array, Indices, Op, holds_somewhere, op_name, value_of
 from gradcli.ops.making import DATA, DETACH
@@ -136,39 +136,39 @@ def note_run(graph: Graph) -> list[Note]:
     return [Note(kind, message) for kind, message in graph.remarks]
 
 
-def note_integers(given: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> list[Note]:
+def note_integers(integers: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> list[Note]:
     """Say which inputs were given in integers, with the first of these numbers."""
-    names = wanting_floats(given, graph, leaves)
+    names = wanting_floats(integers, graph, leaves)
     return [Note("integers-as-floats", f"{integers_text(names, leaves)}.")] if names else []
 
 
-def refuse_integers(given: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> None:
+def refuse_integers(integers: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> None:
     """Raise ``integers-as-floats`` for inputs that were given in integers, as PyTorch does."""
-    names = wanting_floats(given, graph, leaves)
+    names = wanting_floats(integers, graph, leaves)
     if names:
         text = integers_text(names, leaves)
         hint = f"write {text.rpartition(' wants ')[2].partition(' ')[0]}, or leave out --strict"
         raise GradcliError("integers-as-floats", text, hint=hint)
 
 
-def wanting_floats(given: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> list[str]:
-    """Return those of the inputs ``given`` in integers that are more than positions or classes.
+def wanting_floats(integers: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> list[str]:
+    """Return those of the inputs ``integers`` in integers that are more than positions or classes.
 
     Those are integers in PyTorch too, where nothing can be differentiated by them. ``.detach()`` takes any number.
     """
     fixed, moved = set[int](), set[int]()
-    for node in graph.nodes if given else ():
+    for node in graph.nodes if integers else ():
         if isinstance(node, Operation):
             arguments = {argument.index for argument in node.arguments if isinstance(argument, Node)}
             (fixed if is_held(node.op) and node.op not in (DETACH, DATA) else moved).update(arguments)
-    return [name for name in given if leaves[name].index not in fixed - moved]
+    return [name for name in integers if leaves[name].index not in fixed - moved]
 
 
 def integers_text(names: Sequence[str], leaves: Mapping[str, Node]) -> str:
     """Return what is done with integers, and what PyTorch does, with the first of these numbers."""
-    given = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} given in integers, read as floats"
+    are = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} given in integers, read as floats"
     first = next(iter(np.ravel(leaves[names[0]].value).tolist()), 0)
-    return f"{given}: PyTorch wants {int(first)}.0 for a gradient"
+    return f"{are}: PyTorch wants {int(first)}.0 for a gradient"
 
 
 def note_graph(graph: Graph, nodes: Iterable[Node]) -> list[Note]:
@@ -198,17 +198,19 @@ CLOSE, NORMAL = 1e-6, 1e-300
 """Relative distance of six digits, and numbers below which doubles have fewer."""
 
 
-def lost_digits(graph: Graph, node: Operation, what: str, theirs: Any, own: Any) -> Note | None:
+def lost_digits(graph: Graph, node: Operation, what: str, theirs: Any, ours: Any) -> Note | None:
     """Return the note for entries of which PyTorch has fewer than six digits; None where it has them."""
     if theirs is None:
         return None
-    shape, theirs, own = np.shape(own), np.ravel(theirs), np.ravel(own)
-    lost = np.flatnonzero(np.isfinite(own) & (np.abs(own) > NORMAL) & ~(np.abs(theirs - own) <= CLOSE * np.abs(own)))
+    shape, theirs, ours = np.shape(ours), np.ravel(theirs), np.ravel(ours)
+    lost = np.flatnonzero(
+        np.isfinite(ours) & (np.abs(ours) > NORMAL) & ~(np.abs(theirs - ours) <= CLOSE * np.abs(ours))
+    )
     if not lost.size:
         return None
     at, first = entries_text(lost, shape), lost[0]
     message = f"PyTorch's {what} of {called_by(graph, node)} has lost its digits{at}: it is {theirs[first]:.6g} there, "
-    return Note("torch-loses-digits", f"{message}and {own[first]:.6g} is right.")
+    return Note("torch-loses-digits", f"{message}and {ours[first]:.6g} is right.")
 
 
 def note_unheld(name: str, shape: tuple[int, int]) -> Note:
@@ -243,10 +245,10 @@ def note_backward(nodes: Iterable[Node], output: Any) -> list[Note]:
 
 def note_disagreement(output: Any, infinite: str) -> Note:
     """Say why the routes differ; ``infinite`` is which of them is not finite where they do: grad, J, or neither."""
-    return Note("routes-differ", reason(reaches(output) if isinstance(output, Node) else [], infinite))
+    return Note("routes-differ", why_routes_differ(reaches(output) if isinstance(output, Node) else [], infinite))
 
 
-def reason(nodes: list[Node], infinite: str) -> str:
+def why_routes_differ(nodes: list[Node], infinite: str) -> str:
     """Return why the routes differ on a graph."""
     operations = [node for node in nodes if isinstance(node, Operation)]
     other = (
@@ -271,9 +273,9 @@ def reason(nodes: list[Node], infinite: str) -> str:
             "derivative."
         )
 
-    own = own_derivatives(nodes)
-    if own:
-        names = listed(own, len(own))
+    functions = own_derivatives(nodes)
+    if functions:
+        names = listed(functions, len(functions))
         return f"The backward of {names}, which the script wrote, is not linear in v: it is no product of v with a J."
     return "J and reverse mode differ by more than rounding explains. Please report this."
 
@@ -307,13 +309,13 @@ def note_own(program: Any, nodes: Sequence[Node], bent: bool = False) -> list[No
     """Say which backward passes of the script's own, and hooks, an answer follows: in earlier derivatives too."""
     notes = []
     followed = [] if program.forwards else [call.name for call in program.customs]
-    own = list(dict.fromkeys([*own_derivatives(nodes), *followed]))
-    if HOOK in own:
-        own.remove(HOOK)
+    functions = list(dict.fromkeys([*own_derivatives(nodes), *followed]))
+    if HOOK in functions:
+        functions.remove(HOOK)
         said = "A hook of the script changes the gradient on the way: both routes follow it."
-        notes.append(Note("hook", said + (CURVED if bent and not own else "")))
-    if own:
-        names = listed(own, len(own))
+        notes.append(Note("hook", said + (CURVED if bent and not functions else "")))
+    if functions:
+        names = listed(functions, len(functions))
         text = (
             f"The backward of {names} is used as the script wrote it: gradcli check compares it with the derivative of "
         )
@@ -485,7 +487,9 @@ def added_together(calls: Sequence[Any]) -> dict[str, Array]:
 def note_before(first: Any) -> list[Note]:
     """Say what had a gradient of calls before the first one, which this answer is without."""
     names = [
-        name for name, g in first.adds.items() if first.grad.get(name) is not None and not is_near(first.grad[name], g)
+        name
+        for name, g in first.adds.items()
+        if first.grad.get(name) is not None and not is_near_in_float32(first.grad[name], g)
     ]
     if not names:
         return []
@@ -507,8 +511,8 @@ def note_past(program: Any, changed: Sequence[str]) -> Note:
     )
 
 
-def is_near(left: Any, right: Any) -> bool:
+def is_near_in_float32(left: Any, right: Any) -> bool:
     """Return whether two gradients are the same but for the rounding of float32."""
     a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     largest = float(np.max(np.abs(b), initial=0.0, where=np.isfinite(b)))
-    return bool(np.allclose(a, b, rtol=NEAR, atol=NEAR * max(largest, 1e-300), equal_nan=True))
+    return agree_within(a, b, NEAR * (np.abs(b) + max(largest, 1e-300)))

@@ -88,8 +88,8 @@ def run_text(
     named = isinstance(script, Path) or ("\n" not in script and script.endswith(".py"))
     text = Path(script).read_text(encoding="utf-8") if named else str(script)
     printed: list[str] = []
-    given = {name: np.asarray(value, dtype=np.float64) for name, value in (inputs or {}).items()}
-    ended = run_script(text, printed.append, given=given, seed=seed, budget=budget or BOUNDS)
+    values = {name: np.asarray(value, dtype=np.float64) for name, value in (inputs or {}).items()}
+    ended = run_script(text, printed.append, given=values, seed=seed, budget=budget or BOUNDS)
     if ended.refused is not None:
         raise ended.refused
-    return Ran(text, ended, "".join(printed), answer, Asked(seed=seed), given)
+    return Ran(text, ended, "".join(printed), answer, Asked(seed=seed), values)

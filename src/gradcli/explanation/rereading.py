@@ -12,6 +12,7 @@ import numpy as np
 
 from gradcli.errors import Budget, GivenUp, GradcliError
 from gradcli.exact.work import ROUNDING
+from gradcli.explanation.results import agree_within
 from gradcli.language.program import Program, compile_program
 from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array, value_of
@@ -28,10 +29,10 @@ NO_TERMS = np.zeros(())
 
 
 @lru_cache(maxsize=1024)
-def compiled(text: str, given: frozenset[str]) -> Program | None:
+def compiled(text: str, names: frozenset[str]) -> Program | None:
     """Return a line as a program; None for what is none."""
     try:
-        return compile_program(text, BUDGET, given)
+        return compile_program(text, BUDGET, names)
     except GradcliError:
         return None
 
@@ -39,7 +40,7 @@ def compiled(text: str, given: frozenset[str]) -> Program | None:
 @lru_cache(maxsize=1024)
 def with_plain_names(text: str, ending: str) -> tuple[str, frozenset[str]]:
     """Return a line in which ``NAME.grad`` is the name with an ending, and the names that it uses."""
-    plain = in_ascii(COTANGENT.sub(lambda found: found[1] + ending, text))
+    plain = in_ascii(COTANGENT.sub(lambda match: match[1] + ending, text))
     return plain, frozenset(NAME.findall(plain))
 
 
@@ -71,8 +72,8 @@ class Reader:
     def evaluate(self, text: str) -> Array | None:
         """Return what a line gives; None where the language refuses it."""
         plain, used = with_plain_names(text, self.ending)
-        given = frozenset(name for name in used if name in self.names and (name in RESERVED or name in CONSTANTS))
-        program = compiled(plain, given)
+        reserved = frozenset(name for name in used if name in self.names and (name in RESERVED or name in CONSTANTS))
+        program = compiled(plain, reserved)
         if program is None or any(name not in self.names for name in program.inputs):
             return None
         try:
@@ -94,18 +95,16 @@ def evaluate(text: str, names: Mapping[str, Any], cotangents: Mapping[str, Any] 
     return Reader(names, cotangents or {}).evaluate(text)
 
 
-def is_same(found: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
+def is_same(result: Array, wanted: Array, sizes: Array = NO_TERMS) -> bool:
     """Return whether a number is the engine's, after broadcasting; where that is not finite, nor may it be.
 
     ``sizes`` are those of the terms that it is a sum of.
     """
     try:
-        got = found if found.shape == wanted.shape else np.broadcast_to(found, wanted.shape)
+        got = result if result.shape == wanted.shape else np.broadcast_to(result, wanted.shape)
     except ValueError:
         return False
-    with np.errstate(invalid="ignore"):  # inf - inf, where the second look below counts
-        near = np.abs(got - wanted) <= NEAR * np.abs(wanted) + ROUNDING * np.where(np.isfinite(sizes), sizes, 0.0)
-    return bool(np.where(np.isfinite(wanted), near, ~np.isfinite(got)).all())
+    return agree_within(got, wanted, NEAR * np.abs(wanted) + ROUNDING * np.where(np.isfinite(sizes), sizes, 0.0))
 
 
 LETTERS = "ijkl"
@@ -139,7 +138,7 @@ def entry_of(text: str, shape: Shape, shapes: Mapping[str, Shape]) -> str | None
 
 def indexed(text: str, node: ast.expr, shape: Shape, letters: str, shapes: Mapping[str, Shape]) -> str | None:
     """Return a part of a text with indices behind every array of this shape; None where it has anything else."""
-    found: list[int] = []
+    ends: list[int] = []
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -148,19 +147,19 @@ def indexed(text: str, node: ast.expr, shape: Shape, letters: str, shapes: Mappi
             if shapes.get(name) not in ((), shape):
                 return None
             if shapes[name]:
-                found.append(part.end_col_offset or 0)
+                ends.append(part.end_col_offset or 0)
         elif isinstance(part, ast.BinOp) and not isinstance(part.op, ast.MatMult):
             waiting += [part.left, part.right]
         elif isinstance(part, ast.UnaryOp):
             waiting.append(part.operand)
         elif not isinstance(part, ast.Constant):
             return None
-    if not found:
+    if not ends:
         return None
     start, end = node.col_offset, node.end_col_offset
     index = f"[{','.join(letters)}]"
     whole = text[start:end]
-    for place in sorted(found, reverse=True):
+    for place in sorted(ends, reverse=True):
         whole = whole[: place - start] + index + whole[place - start :]
     return whole
 

@@ -171,7 +171,7 @@ class Gradient:
     @property
     def finite(self) -> bool:
         """Whether y and all gradients are finite."""
-        return bool(np.all(np.isfinite(self.output)) and all(np.all(np.isfinite(g)) for g in self.grad.values()))
+        return all(bool(np.isfinite(numbers).all()) for numbers in (self.output, *self.grad.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,14 @@ class Dust:
     entries: Mask
     vjp: Mask
     grad: Mask
+
+
+def agree_within(left: Array, right: Array, bound: Array | float) -> bool:
+    """Return whether numbers are no farther apart than a bound; where one of two is not finite, nor is the other."""
+    one, other = np.isfinite(left), np.isfinite(right)
+    with np.errstate(all="ignore"):
+        near = np.abs(left - right) <= bound
+    return bool(np.all(np.where(one & other, near, ~(one | other))))
 
 
 def sum_vjps(backward: Sequence[Backward]) -> dict[str, Array]:

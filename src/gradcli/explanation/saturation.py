@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.rereading import NEAR, evaluate
 from gradcli.formulas.expression import read_node
-from gradcli.formulas.index_rules import IndexRule
+from gradcli.formulas.index_rules import IndexRule, renamed
 from gradcli.ops.declare import Array, Indices
 from gradcli.records import replace
 
@@ -133,8 +133,6 @@ def holds(formula: str, chosen: Mapping[str, Indices], numbers: Array, names: Ma
 
     A sum along an axis is read one entry at a time, any other formula at all places at once.
     """
-    from gradcli.formulas.index_rules import renamed
-
     some = (
         np.linspace(0, len(numbers) - 1, min(8, len(numbers))).astype(int).tolist() if ":" in formula else [slice(None)]
     )

@@ -10,14 +10,18 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.hints import did_you_mean
+from gradcli.explanation.timeline import DERIVATIVE
 from gradcli.language.values import as_array
+from gradcli.ops import spellings
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
+from gradcli.runner.replay import ScriptProgram, program_of
 from gradcli.runner.script import LAST, Ended, ScriptError, compile_text, run_script
 from gradcli.runner.state import BOUNDS
 from gradcli.runner.values import Code, Instance, Tensor
 
-DERIVATIVE = ("backward", "grad")
+Running = dict[str, Any]
+"""How a script is run: its ``seed`` and ``budget``, values that are ``given`` to it, and ``others`` of its leaves."""
 
 
 def derivative_calls(ended: Ended) -> list[Event]:
@@ -69,41 +73,39 @@ def together(one: Event, other: Event) -> bool:
 
 
 def read_script(
-    text: str, given: Iterable[str], asked: Asked, wrt: Sequence[str] | None, budget: Budget = BOUNDS
+    text: str, names: Iterable[str], asked: Asked, wrt: Sequence[str] | None, budget: Budget = BOUNDS
 ) -> Any:
     """Run a script and return the call that is answered as a program, or its last value where it makes no such call.
 
-    ``given`` are the names that have values from outside, with the values where it is a mapping. Raises what is
+    ``names`` are the names that have values from outside, with the values where it is a mapping. Raises what is
     refused, and the exception that ends the script as a ``ScriptError``.
     """
-    from gradcli.runner.replay import program_of
-
-    values = {name: as_array(name, value) for name, value in given.items()} if isinstance(given, Mapping) else {}
+    values = {name: as_array(name, value) for name, value in names.items()} if isinstance(names, Mapping) else {}
     code, place = compile_text(text, budget=budget, last=LAST)
     free = code.text.free(values)
-    own = {name: value for name, value in values.items() if name in free}
     others = {name: value for name, value in values.items() if name not in free}
     refuse_others(others, code)
-    missing = [name for name in free if name not in own]
+    missing = [name for name in free if name not in values]
+    settings: Running = {
+        "seed": asked.seed, "budget": budget, "others": others,
+        "given": {name: value for name, value in values.items() if name in free},
+    }  # fmt: skip
     refuse_unknown_functions(code, place, {name: free[name] for name in missing})
     traced = frozenset(wrt or ()) - free.keys() if asked.of is not None else frozenset()
     if missing or asked.of is not None:
-        of = asked.of
-        program = program_of(
-            text, -1, [], [], seed=asked.seed, given=own, others=others, of=of, traced=traced, budget=budget
-        )
+        program = program_of(text, -1, [], [], of=asked.of, traced=traced, **settings)
         if not missing:
-            program.ended = run_script(text, given=own, others=others, seed=asked.seed, budget=budget)
+            program.ended = run_script(text, **settings)
             if not program.inputs and not wrt:
-                raise no_derivative(text, program.ended, asked, own, budget)
+                raise no_derivative(text, program.ended, asked, settings)
         return program
-    ended = run_script(text, given=own, others=others, seed=asked.seed, budget=budget, last=LAST)
+    ended = run_script(text, last=LAST, **settings)
     if ended.refused is not None:
         raise ended.refused
     if ended.raised is not None and asked.at is None and asked.turn is None:
         raise ScriptError(ended)
     if not derivative_calls(ended):
-        return last_value(text, ended, asked, own, others, budget)
+        return last_value_of(text, ended, asked, settings)
     calls = choose(ended, asked.at, asked.turn)
     events = ended.run.log.events
     resets = [False] * len(calls)
@@ -112,9 +114,8 @@ def read_script(
         resets[k] = any(event.kind == "zero" for event in between) or other.kind == "grad"
     vs = [event.v for event in calls]
     program = program_of(
-        text, calls[0].sweep, vs, resets, seed=asked.seed, given=own, others=others,
-        traced=frozenset(wrt or (calls[0].of if calls[0].inner else ())),
-        changing=frozenset(ended.run.changing), failed=ended.run.log.failed, budget=budget,
+        text, calls[0].sweep, vs, resets, traced=frozenset(wrt or (calls[0].of if calls[0].inner else ())),
+        changing=frozenset(ended.run.changing), failed=ended.run.log.failed, **settings,
     )  # fmt: skip
     program.ended, program.explained, program.calls = ended, events.index(calls[-1]), calls
     return program
@@ -122,15 +123,11 @@ def read_script(
 
 def is_whole_script(program: Any) -> bool:
     """Return whether a program is a script with variables of its own, and no function of Python's."""
-    from gradcli.runner.replay import ScriptProgram
-
     return type(program) is ScriptProgram
 
 
 def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tuple[int, int]]) -> None:
     """Refuse a script that calls a function which no line defines: no value from outside could stand for it."""
-    from gradcli.ops import spellings
-
     for name in missing:
         if name in code.text.called:
             near = did_you_mean(name, [*(code.places.keys() - missing.keys()), *spellings()])
@@ -143,20 +140,16 @@ def refuse_unknown_functions(code: Code, place: Place, missing: Mapping[str, tup
             )
 
 
-def last_value(
-    text: str, ended: Ended, asked: Asked, own: dict[str, Any], others: dict[str, Any], budget: Budget
-) -> Any:
+def last_value_of(text: str, ended: Ended, asked: Asked, settings: Running) -> Any:
     """Return the last value of a script without a derivative call as a program; raises ``no-derivative`` for none."""
-    from gradcli.runner.replay import program_of
-
     try:
-        program = program_of(text, -1, [], [], seed=asked.seed, given=own, others=others, budget=budget)
+        program = program_of(text, -1, [], [], **settings)
     except GradcliError as error:
         if error.kind not in ("unknown-name", "type", "exact"):
             raise
         program = None
     if program is None or not program.inputs:
-        raise no_derivative(text, ended, asked, own, budget)
+        raise no_derivative(text, ended, asked, settings)
     program.ended = ended
     return program
 
@@ -176,27 +169,23 @@ def numbers_of(variables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value.value
 
 
-def first_ones(
-    text: str, of: str, names: list[str], seed: int, own: dict[str, Any], budget: Budget
-) -> list[str]:  # fmt: skip
+def first_ones(text: str, of: str, names: list[str], settings: Running) -> list[str]:
     """Return those of several variables that are computed from none of the others."""
-    from gradcli.runner.replay import program_of
-
     try:
-        program = program_of(text, -1, [], [], seed=seed, given=own, of=of, traced=frozenset(names), budget=budget)
+        program = program_of(text, -1, [], [], of=of, traced=frozenset(names), **settings)
     except (GradcliError, ScriptError):
         return names
     return [name for name in names if name not in program.computed]
 
 
-def no_derivative(text: str, ended: Ended, asked: Asked, own: dict[str, Any], budget: Budget) -> GradcliError:
+def no_derivative(text: str, ended: Ended, asked: Asked, settings: Running) -> GradcliError:
     """Return the error for a script that asks for no derivative: what could be asked for."""
     numbers = dict(numbers_of(ended.variables))
     scalars = [name for name, value in numbers.items() if np.size(value) == 1]
     likely = next((name for name in scalars if name.split(".")[0] in LOSSES), scalars[-1] if scalars else "NAME")
     of = asked.of or likely
     others = [name for name in numbers if name not in scalars] or [name for name in scalars if name != of]
-    wrt = ",".join(first_ones(text, of, others, asked.seed, own, budget)) or "NAME"
+    wrt = ",".join(first_ones(text, of, others, settings)) or "NAME"
     error = GradcliError(
         "no-derivative",
         f"'{of}' is computed from no leaf" if asked.of else "the script asks for no derivative",
@@ -225,6 +214,3 @@ class Asked:
     of: str | None = None
     wrt: tuple[str, ...] = ()
     seed: int = 0
-
-
-__all__ = ["choose", "np", "read_script", "run_script"]

@@ -183,10 +183,10 @@ def saturated_nodes(composition: Composition) -> Iterator[Lost]:
     links = [(nodes[index], k, parts) for (index, k), parts in composition.links.items()]
     links = [(node, k, parts) for node, k, parts in links if any(can_cancel(node, part) for part in parts)]
     for node, k, _ in sorted(links, key=lambda link: (link[0].index, link[1])):
-        for found in composition.read(node, k):
-            lost = lost_entries(found.values, found.sizes) if can_cancel(node, found.part) else found.part.rows[:0]
+        for link in composition.read(node, k):
+            lost = lost_entries(link.values, link.sizes) if can_cancel(node, link.part) else link.part.rows[:0]
             if len(lost):
-                yield node, k, int(found.part.rows[lost[0]])
+                yield node, k, int(link.part.rows[lost[0]])
                 return
 
 
@@ -216,10 +216,10 @@ def note_cancelled_paths(called: str, jacobians: Mapping[str, Jacobian]) -> list
 
 def note_cancelled_values(nodes: list[Node]) -> list[Note]:
     """Name the first difference of computed numbers that are nearly equal."""
-    found = [lost for group in by_shape(nodes).values() if (lost := first_cancelled(group)) is not None]
-    if not found:
+    cancelled = [lost for group in by_shape(nodes).values() if (lost := first_cancelled(group)) is not None]
+    if not cancelled:
         return []
-    node, entry = min(found, key=lambda item: item[0].index)
+    node, entry = min(cancelled, key=lambda item: item[0].index)
     sides = f"The two sides of a {node.op.text.cancels} cancel{at_entry(entry, node.shape)}"
     return [Note("digits-lost", f"{sides}: the result is mostly rounding, and so is what depends on it.")]
 
@@ -315,11 +315,11 @@ def step_text(graph: Graph, nodes: list[Node], wanted: Node) -> str:
     if not isinstance(wanted, Operation):
         return str(wanted.name)
     name = next((name for name, node in numbered(graph) if node is wanted), "")
-    text = written(graph, nodes, wanted)
+    text = step_formula(graph, nodes, wanted)
     return f"{name} = {text}" if name and text else name or text or called_by(graph, wanted)
 
 
-def written(graph: Graph, nodes: list[Node], wanted: Node) -> str | None:
+def step_formula(graph: Graph, nodes: list[Node], wanted: Node) -> str | None:
     """Return the operation as the language writes it, None where it is long."""
     if len(nodes) > MOST_STEPS:
         return None

@@ -63,11 +63,11 @@ class Recorded:
     @cached_property
     def names(self) -> dict[int, str]:
         """A name for every node: the one that it has, or the next ``h`` that is free."""
-        given = {**self.spare, **self.given}
-        names, used, number = {}, {*self.taken, *given.values()}, 0
+        fixed = {**self.spare, **self.given}
+        names, used, number = {}, {*self.taken, *fixed.values()}, 0
         for node in self.nodes:
-            name = given.get(node.index) or node.name
-            while name is None or (name in used and node.index not in given and node.name is None):
+            name = fixed.get(node.index) or node.name
+            while name is None or (name in used and node.index not in fixed and node.name is None):
                 name, number = f"h{number}", number + 1
             names[node.index] = name
         return names
@@ -133,8 +133,8 @@ class Recorded:
         if written is None:
             return None
         is_mask = np.asarray(node.value).dtype == bool  # which is no output of a program
-        found = self.reader.evaluate(f"where({written[0]}, 1, 0)" if is_mask else written[0])
-        true = found is not None and is_same(found.astype(np.float64), np.asarray(node.value, dtype=np.float64))
+        value = self.reader.evaluate(f"where({written[0]}, 1, 0)" if is_mask else written[0])
+        true = value is not None and is_same(value.astype(np.float64), np.asarray(node.value, dtype=np.float64))
         return written[0] if true else None
 
 
@@ -289,13 +289,13 @@ def rule_steps(row: Taped, labels: Mapping[str, str], numbers: Mapping[str, Arra
         if len(slopes) == len(parts):
             with np.errstate(all="ignore"):
                 value = np.asarray(sum(slopes[1:], start=slopes[0]))
-            formula = joined([text for text, _ in parts])
+            formula = joined_terms([text for text, _ in parts])
             yield Step(row.sent[0].rule, row.label, labels.get(to, to), formula, with_numbers(formula, numbers), value)
 
 
 def chain_step(row: Taped, g: Array, reached: Sequence[Sent], numbers: Mapping[str, Array]) -> Step:
     """Return how the cotangent ``g`` of a value is found from those of the values that it is used in."""
-    formula = joined([sent.text for sent in reached]) if len(reached) == row.uses else None
+    formula = joined_terms([sent.text for sent in reached]) if len(reached) == row.uses else None
     rule = "chain" if not reached or reached[0].local is not None else reached[0].rule
     if not row.uses:
         rule, formula = "unused", "0"
@@ -304,7 +304,7 @@ def chain_step(row: Taped, g: Array, reached: Sequence[Sent], numbers: Mapping[s
     return Step(rule, f"{row.name}.grad", "", formula, with_numbers(formula, numbers), g)
 
 
-def joined(texts: Sequence[str | None]) -> str | None:
+def joined_terms(texts: Sequence[str | None]) -> str | None:
     """Return the sum of texts, a minus before a product as its sign; None where one is missing."""
     terms = [text for text in texts if text is not None]
     if not terms or len(terms) < len(texts):
@@ -434,9 +434,9 @@ def derivatives(top: Operation, region: list[Operation], run: Recorded) -> dict[
     """
     if top.index not in run.kept:
         return {}
-    ones, own = lift(np.ones(top.shape)[()]), write(f"{run.names[top.index]}.grad", run.kept[top.index])
+    ones, arriving = lift(np.ones(top.shape)[()]), write(f"{run.names[top.index]}.grad", run.kept[top.index])
     texts: dict[int, str | None] = {}
-    for seed, choice in product((ones, own), range(CHOICES)):
+    for seed, choice in product((ones, arriving), range(CHOICES)):
         entrywise = seed is ones and top.shape != ()
 
         def along(

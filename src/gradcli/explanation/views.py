@@ -23,6 +23,8 @@ from gradcli.explanation.jacobians import Jacobian, agrees, one_hot, weighted_su
 from gradcli.explanation.notes import tell_bend
 from gradcli.explanation.results import Note, Proof
 from gradcli.explanation.suspicion import RUNS, count_work
+from gradcli.jacobian.passes import Passes
+from gradcli.jacobian.sparse import Pattern, count_passes
 from gradcli.language.values import as_input
 from gradcli.ops.declare import Array
 
@@ -143,12 +145,12 @@ class Hessian:
     @property
     def spans(self) -> dict[str, slice]:
         """Which entries of the gradient, in flat order, belong to each variable."""
-        found, start = {}, 0
+        spans, start = {}, 0
         for name, jacobian in self.whole.items():
             stop = start + jacobian.matrix_shape[1]
-            found[name] = slice(start, stop)
+            spans[name] = slice(start, stop)
             start = stop
-        return found
+        return spans
 
     @property
     def gradient(self) -> dict[str, list[str]] | None:
@@ -171,8 +173,6 @@ class Hessian:
 
 def rows_of(whole: Jacobian, span: slice, shape: tuple[int, ...]) -> Jacobian:
     """Return the rows of a Jacobian by a stretch of its output, which has this shape of its own."""
-    from gradcli.jacobian.sparse import Pattern
-
     if not whole.held:
         return replace(whole, output_shape=shape, index_rules=[])
     inside = np.flatnonzero((whole.rows >= span.start) & (whole.rows < span.stop))
@@ -217,6 +217,11 @@ class Descent:
     ending: str
     remarks: list[Note]
 
+    @property
+    def proof(self) -> Proof:
+        """That its numbers are compared with nothing, and the remarks."""
+        return Proof(remarks=self.remarks)
+
 
 COLUMN = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?\s*\Z")
 MOST_SLICES = 1_000
@@ -258,8 +263,8 @@ def read_index(text: str, shape: tuple[int, ...], option: str, name: str) -> tup
     numbers = [int(word) for word in words if re.fullmatch(r"[+-]?[0-9]{1,9}", word)]
     if len(numbers) != len(words) or len(numbers) != len(shape):
         example = ",".join("0" * len(shape))
-        given = f"'{name}[{example}]'" if option.startswith("--column") else example
-        hint = f"for example {option.split(maxsplit=1)[0]} {given}" if shape else "it needs no index"
+        place = f"'{name}[{example}]'" if option.startswith("--column") else example
+        hint = f"for example {option.split(maxsplit=1)[0]} {place}" if shape else "it needs no index"
         message = f"{option}: {name} has shape {shape}, and its index is a number for each axis"
         raise GradcliError("option", message, hint=hint)
     if not all(-n <= number < n for number, n in zip(numbers, shape, strict=True)):
@@ -308,8 +313,6 @@ def colours(jacobians: Mapping[str, Jacobian]) -> int | None:
     """Return how many calls give all of J by all variables; None where that is not known."""
     if not all(jacobian.held for jacobian in jacobians.values()):
         return None
-    from gradcli.jacobian.sparse import count_passes
-
     if not jacobians:
         return 0
     starts = np.cumsum([0, *(jacobian.matrix_shape[1] for jacobian in jacobians.values())])
@@ -356,8 +359,6 @@ def carry(run: Run, u: Mapping[str, Array]) -> tuple[dict[int, Array], Array]:
     if not isinstance(output, Operation) or not output.active:
         steps = {leaf.index: u[name] for name, leaf in run.leaves.items()}
         return steps, np.abs(steps.get(getattr(output, "index", -1), still))
-    from gradcli.jacobian.passes import Passes
-
     passes = Passes(output, list(run.leaves.values()), run.graph)
     moved = passes.tangents({leaf.index: np.reshape(u[name], (1, -1)) for name, leaf in run.leaves.items()})
     nodes = run.graph.nodes
@@ -367,7 +368,7 @@ def carry(run: Run, u: Mapping[str, Array]) -> tuple[dict[int, Array], Array]:
 
 def confirm_along(run: Run, u: Mapping[str, Array], jvp: Array, sizes: Array) -> Proof:
     """Hold J·u against the derivative along u in many digits."""
-    held = Confirmation("direction")
+    judged = Confirmation("direction")
     finite_all = bool(np.all(np.isfinite(jvp)))
     if not jvp.size or not any(np.any(step) for step in u.values()):
         return Proof("agree", finite_all)
@@ -385,27 +386,27 @@ def confirm_along(run: Run, u: Mapping[str, Array], jvp: Array, sizes: Array) ->
     except GivenUp:
         raise
     except GradcliError as error:
-        held.unknown = error.message
-        return held.proof(finite_all, "J·u")
+        judged.unknown = error.message
+        return judged.proof(finite_all, "J·u")
     for i, (true, side) in enumerate(zip(slope.values, slope.sides, strict=True)):
         place = f"J·u for {label(i)}"
-        tell_bend(held.bends, side, label(i), "u", f" J·u takes {flat[i]:.6g}.")
+        tell_bend(judged.bends, side, label(i), "u", f" J·u takes {flat[i]:.6g}.")
         if np.isfinite(flat[i]) and true.is_nan():
-            held.leave(place, side.kind)
+            judged.leave(place, side.kind)
         elif np.isfinite(flat[i]):
-            held.judge("jvp", float(flat[i]), true, float(terms[i]), place)
-    return held.proof(finite_all, "J·u")
+            judged.judge("jvp", float(flat[i]), true, float(terms[i]), place)
+    return judged.proof(finite_all, "J·u")
 
 
-def read_u(given: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -> tuple[dict[str, Array], list[Note]]:
+def read_u(parts: Mapping[str, object], shapes: Mapping[str, tuple[int, ...]]) -> tuple[dict[str, Array], list[Note]]:
     """Return u by variable, in its shape, and notes on what was reshaped; variables that are not given do not move.
 
-    ``given`` has values by name; the name ``""`` stands for the only variable. Raises ``option``, ``shape``, ``value``.
+    ``parts`` has values by name; the name ``""`` stands for the only variable. Raises ``option``, ``shape``, ``value``.
     """
     ways = " ".join(f"--jvp {name}=..." for name in list(shapes)[:3])
     result = {name: np.zeros(shape) for name, shape in shapes.items()}
     notes = []
-    for key, value in given.items():
+    for key, value in parts.items():
         if not key and len(shapes) != 1:
             message = f"--jvp: there are {len(shapes)} variables, and u has a part for each"
             hint = f"name the one that moves: {ways}; the others stay where they are"
@@ -441,15 +442,15 @@ def descend(run: Run, lr: float, count: int) -> Descent:
     budget = run.function.program.budget
     if count > budget.turns:
         raise over_budget("turns", budget.turns, f"--iterations {count:,}")
-    held = 2 * sum(leaf.value.size for leaf in run.leaves.values()) * count
-    if held > MOST_NUMBERS:
-        message = f"--iterations {count:,} would hold {held:,} numbers, more than {MOST_NUMBERS:,}"
+    numbers = 2 * sum(leaf.value.size for leaf in run.leaves.values()) * count
+    if numbers > MOST_NUMBERS:
+        message = f"--iterations {count:,} would hold {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise GradcliError("budget", message, hint="take fewer steps, or fewer variables with --wrt")
-    steps = walk(run, lr, count)
+    steps = take_descent(run, lr, count)
     return replace(steps, remarks=diverges(run, steps))
 
 
-def walk(run: Run, lr: float, count: int) -> Descent:
+def take_descent(run: Run, lr: float, count: int) -> Descent:
     """Return at most ``count`` steps with ``lr``, and why there are no more."""
 
     def moving(inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -460,7 +461,7 @@ def walk(run: Run, lr: float, count: int) -> Descent:
     steps: list[DescentStep] = []
     with np.errstate(all="ignore"):
         while len(steps) < count:
-            ending = stopped(y, grad) or ("more would cost too much" if cost > MOST_COST else "")
+            ending = why_stopped(y, grad) or ("more would cost too much" if cost > MOST_COST else "")
             if ending:
                 break
             further = {**inputs, **{name: inputs[name] - lr * grad[name] for name in run.names}}
@@ -491,7 +492,7 @@ def evaluated(run: Run, inputs: Mapping[str, Array]) -> tuple[Array, dict[str, A
     return there.value, there.gradients(run.seed) if there.value.shape == run.seed.shape else {}, cost
 
 
-def stopped(y: Array, grad: Mapping[str, Array]) -> str:
+def why_stopped(y: Array, grad: Mapping[str, Array]) -> str:
     """Return why there is no next step; empty where there is one."""
     if not np.all(np.isfinite(y)):
         return "the value is not finite"
@@ -521,5 +522,5 @@ def diverges(run: Run, descent: Descent) -> list[Note]:
 
 def comes_down(run: Run, lr: float, count: int) -> bool:
     """Return whether some steps with ``lr`` lower v·y, and no more of them than are shown."""
-    descent = walk(run, lr, min(count, MOST_TRIED))
+    descent = take_descent(run, lr, min(count, MOST_TRIED))
     return bool(descent.steps) and math.isfinite(descent.value) and descent.value < descent.steps[0].value

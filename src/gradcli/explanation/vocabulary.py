@@ -76,17 +76,17 @@ def described(row: Row) -> Known:
 def operator(sign: str) -> Known:
     """Return an operator with all that is known of it."""
     written, summary = SIGNS[sign]
-    known = Known(
+    function = Known(
         sign, written, summary, "operators", tuple(written.split(", x")[:1]) if sign != "[...]" else (written,)
     )
-    return with_facts(known, OPERATORS.get((sign, 2)))
+    return with_facts(function, OPERATORS.get((sign, 2)))
 
 
-def with_facts(known: Known, op: Op | None) -> Known:
+def with_facts(function: Known, op: Op | None) -> Known:
     """Return a record with its facts, and what its example leaves in ``.grad``."""
-    facts = facts_of(known.name)
+    facts = facts_of(function.name)
     return replace(
-        known,
+        function,
         formula=facts.formula,
         derivatives=facts.derivatives,
         vjp=vjp_lines(facts, op),
@@ -105,8 +105,8 @@ def vjp_lines(facts: Facts, op: Op | None) -> tuple[str, ...]:
     from gradcli.explanation.backward import write_backward
     from gradcli.explanation.evaluation import Function as Program
 
-    given, v = values_of(facts)
-    run = Program(facts.program).evaluate(given)
+    inputs, v = values_of(facts)
+    run = Program(facts.program).evaluate(inputs)
     output, seed = run.output, v
     if not any(" = " in text for text in facts.derivatives):
         return ()
@@ -125,15 +125,15 @@ def values_of(facts: Facts) -> tuple[dict[str, Any], Any]:
     """Return the inputs of the example of a function, and its v if it has one."""
     from gradcli.language.values import read_value
 
-    given = {name: read_value(text, name, Budget()) for name, text in facts.inputs.items()}
-    return given, read_value(facts.v, "v", Budget()) if facts.v else None
+    inputs = {name: read_value(text, name, Budget()) for name, text in facts.inputs.items()}
+    return inputs, read_value(facts.v, "v", Budget()) if facts.v else None
 
 
 def example_of(facts: Facts) -> Example:
     """Return the example of a function as words of a command line, with its result."""
     from gradcli.explanation.evaluation import Function as Program
 
-    given, v = values_of(facts)
+    inputs, v = values_of(facts)
     flags = [word for name, text in facts.inputs.items() for word in (f"--{name}", text)]
     words = ("gradcli", "grad", facts.program, *flags, *(("--v", facts.v) if facts.v else ()))
-    return Example(words, Program(facts.program).grad(v, **given))
+    return Example(words, Program(facts.program).grad(v, **inputs))

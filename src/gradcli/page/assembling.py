@@ -17,12 +17,15 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from gradcli.document.model import Settings
+from gradcli.document.jacobian import formula_rows
+from gradcli.document.model import Equation, Settings
 from gradcli.document.texts import with_labels
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.render.data import document, encoded
+from gradcli.render.events import event_lines
 from gradcli.render.graph import Box, Drawing, Drawn, Sheet, draw, sheet_of, stops_of
+from gradcli.render.layout import Layout
 
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
@@ -224,10 +227,6 @@ def shown_document(answer: Explained, *form: Any) -> dict[str, Any]:
 
 def event_texts(answer: Explained) -> list[str]:
     """Return what a script did, as the tables say it on a wide screen."""
-    from gradcli.document.model import Settings
-    from gradcli.render.events import event_lines
-    from gradcli.render.layout import Layout
-
     timeline = answer.timeline
     if timeline is None:
         return []
@@ -237,9 +236,6 @@ def event_texts(answer: Explained) -> list[str]:
 
 def rules_of(answer: Explained, name: str) -> list[str]:
     """Return what the formulas of a J have in common, as the tables say it; none where each of its few is short."""
-    from gradcli.document.jacobian import formula_rows
-    from gradcli.document.model import Equation, Settings
-
     rows = formula_rows(answer, name, Settings(full=True))
     return [f"{row.left} = {row.sides[0]}" if isinstance(row, Equation) else row for row in rows]
 

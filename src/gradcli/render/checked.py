@@ -47,10 +47,10 @@ def own_line(check: Checked) -> str:
         return f"unclear: {check.reason}{where}"
     if not check.digits:
         return f"right: J has no entries{where}"
-    own = [route for route in check.digits if route != EXPECTED]
-    count = digits_text(min(check.digits[route] for route in own))
-    agrees = "agrees" if len(own) == 1 else "agree"
-    line = f"right: {listed(own, len(own))} {agrees} with the true derivative to {count}"
+    routes = [route for route in check.digits if route != EXPECTED]
+    count = digits_text(min(check.digits[route] for route in routes))
+    agrees = "agrees" if len(routes) == 1 else "agree"
+    line = f"right: {listed(routes, len(routes))} {agrees} with the true derivative to {count}"
     return f"{line}{where}{asked_text(check)}{read_text(check)}"
 
 

@@ -14,6 +14,7 @@ from gradcli import __version__
 from gradcli.document.texts import Form, nested, relabelled, reshaped, strict
 from gradcli.errors.hints import index_of
 from gradcli.errors.inert import shortened
+from gradcli.explanation.results import Agreement, Backward, Gradient, Note, Proof, sum_vjps
 
 if TYPE_CHECKING:
     from gradcli.errors import GradcliError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
     from gradcli.explanation.parts import Step, Tape
-    from gradcli.explanation.results import Agreement, Backward, Gradient, Note, Proof
     from gradcli.explanation.timeline import Event, Timeline
     from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
     from gradcli.ops.declare import Array, Indices
@@ -76,7 +76,7 @@ def gradient_document(answer: Gradient, form: Form = nested) -> dict[str, Any]:
         **head(answer.program),
         "output": {"shape": list(answer.output.shape), "value": form(answer.output)},
         "v": {"shape": list(answer.v.shape), "value": form(answer.v), "source": answer.v_source},
-        "grad": plain(answer.grad, form),
+        "grad": {name: form(g) for name, g in answer.grad.items()},
         **({} if answer.timeline is None else events_document(answer.timeline, form)),
         "notes": notes_document(answer.notes),
         "error": None,
@@ -86,8 +86,6 @@ def gradient_document(answer: Gradient, form: Form = nested) -> dict[str, Any]:
 
 def numbers_document(backward: Sequence[Backward], agreement: Agreement) -> dict[str, Any]:
     """Return what the symbolic route adds to a gradient without any formula."""
-    from gradcli.explanation.results import sum_vjps
-
     return {
         "vjp": plain(sum_vjps(backward), nested),
         "backward": [call_document(call) for call in backward],

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gradcli.document.model import Settings
-from gradcli.document.texts import Gap, folded, short, unnumbered
+from gradcli.document.texts import Gap, folded, short, unnumbered, with_labels
 from gradcli.errors import GradcliError
 from gradcli.render.layout import wrapped
 from gradcli.render.tables import brief_text, value_lines, value_text
@@ -253,12 +253,7 @@ def sheet_of(answer: Explained, settings: Settings) -> Sheet:
             lines[ends] = edge_line(ends, edge if whole else None, edge.flows, settings)
     program = answer.program_lines if answer.timeline is None else [answer.timeline.title]
     heading = [*program[:MOST_LINES], *([settings.dots] if len(program) > MOST_LINES else [])]
-    sheet = Sheet(heading, boxes, list(lines.values()))
-    if not answer.labels:
-        return sheet
-    from gradcli.document.texts import with_labels  # a formula has none
-
-    return with_texts(sheet, lambda text: with_labels(text, answer.labels))
+    return with_texts(Sheet(heading, boxes, list(lines.values())), lambda text: with_labels(text, answer.labels))
 
 
 def with_texts(sheet: Sheet, change: Callable[[str], str]) -> Sheet:
@@ -302,8 +297,8 @@ def patterns(vertices: Sequence[Vertex]) -> list[tuple[str, str] | None]:
     kinds: list[tuple[str, str] | None] = []
     for vertex in vertices:
         looped = vertex.text is not None and ENDS_IN_NUMBER.search(vertex.name)
-        own = (unnumbered(vertex.name), unnumbered(vertex.text or "")) if looped else None
-        kinds.append(kinds[-1] if vertex.role == "gap" and kinds else own)
+        pattern = (unnumbered(vertex.name), unnumbered(vertex.text or "")) if looped else None
+        kinds.append(kinds[-1] if vertex.role == "gap" and kinds else pattern)
     return kinds
 
 

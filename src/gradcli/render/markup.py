@@ -28,7 +28,17 @@ from gradcli.document.model import (
 from gradcli.document.texts import aligned, array_text, short
 from gradcli.errors import GradcliError
 from gradcli.render.layout import fold
-from gradcli.render.tables import TONES, Drawn, Stacked, Texts, Voice, equation_lines, fitted, side_text, written
+from gradcli.render.tables import (
+    TONES,
+    Drawn,
+    Stacked,
+    Texts,
+    Voice,
+    equation_lines,
+    fitted,
+    side_text,
+    written_document,
+)
 
 if TYPE_CHECKING:
     from gradcli.document.model import Axes, Document, Remark
@@ -55,14 +65,10 @@ def markdown(document: Document, layout: Layout) -> str:
         equations=lambda part: fenced(line.plain.rstrip() for line in equation_lines(part, settings, layout.width)),
         table=piped,
         stacked=lambda part: [*(f"- {escaped(text)}" for text, _ in part.rows), *escaped_remarks(part.remarks)],
+        title=lambda title: [f"**{escaped(title)}**"],
         between=("",),
     )
-    lines: list[str] = []
-    for section in document.sections:
-        lines += [f"**{escaped(section.title)}**", ""] if section.title else []
-        for part in section.parts:
-            lines += [*written(part, voice, settings, layout), ""]
-    return "\n".join(lines).rstrip()
+    return "\n".join(written_document(document, voice, layout)).rstrip()
 
 
 def fenced(lines: Iterable[str]) -> list[str]:
@@ -117,13 +123,10 @@ def html(document: Document, layout: Layout) -> str:
         equations=lambda part: [pre(line.plain.rstrip() for line in equation_lines(part, settings, layout.width))],
         table=table_html,
         stacked=lambda part: [pre(text for text, _ in part.rows), *remarks_html(part.remarks)],
+        title=lambda title: [f'<p style="font-weight:bold;margin:1em 0 .2em">{escape(title)}</p>'],
     )
-    pieces: list[str] = []
-    for section in document.sections:
-        title = escape(section.title)
-        pieces += [f'<p style="font-weight:bold;margin:1em 0 .2em">{title}</p>'] if title else []
-        pieces += [text for part in section.parts for text in written(part, voice, settings, layout)]
-    return f'<div class="gradcli" style="font-size:1em;line-height:1.45">{"".join(pieces)}</div>'
+    inside = "".join(written_document(document, voice, layout))
+    return f'<div class="gradcli" style="font-size:1em;line-height:1.45">{inside}</div>'
 
 
 def paragraph(text: str, tone: str) -> str:
@@ -151,12 +154,12 @@ def table_html(table: Drawn) -> Iterator[str]:
     rows = []
     for number, (label, tone) in enumerate(zip(table.labels, table.styles, strict=True)):
         line = "border-top:1px solid currentColor;" if number in table.ruled else ""
-        own = "".join(
+        inside = "".join(
             f'<td style="{style}">{escape(texts[number])}</td>'
             for texts, (_, style) in zip(cells, columns, strict=True)
         )
         first = f'<th scope="row" style="{CELL};text-align:left">{escape(label)}</th>'
-        rows.append(f'<tr style="{line}{css(tone)}background:none">{first}{own}</tr>')
+        rows.append(f'<tr style="{line}{css(tone)}background:none">{first}{inside}</tr>')
     has_head = any(column.heading for column in table.columns)
     body = f"{f'<thead><tr><td></td>{head}</tr></thead>' if has_head else ''}<tbody>{''.join(rows)}</tbody>"
     whole = f'<table style="border-collapse:collapse;margin:.4em 0">{body}</table>'
@@ -480,12 +483,9 @@ def latex(document: Document, layout: Layout) -> str:
         equations=displayed,
         table=table,
         stacked=stacked,
+        title=lambda title: [rf"\medskip\textbf{{{escaped_in_latex(title)}}}"],
     )
-    lines = []
-    for section in document.sections:
-        lines += [rf"\medskip\textbf{{{escaped_in_latex(section.title)}}}"] if section.title else []
-        lines += [piece for part in section.parts for piece in written(part, voice, document.settings, layout)]
-    body = "\n\n".join(lines)
+    body = "\n\n".join(written_document(document, voice, layout))
     return f"{DOCUMENT}{body}\n\\end{{document}}"
 
 

@@ -29,7 +29,7 @@ from gradcli.records import dataclass, replace
 from gradcli.render.layout import fold
 
 if TYPE_CHECKING:
-    from gradcli.document.model import Side
+    from gradcli.document.model import Document, Side
     from gradcli.render.layout import Layout
 
 LONGEST_LABEL = 16
@@ -310,7 +310,10 @@ class Drawn:
     def widths(self) -> list[int]:
         """The columns of the screen that the labels take, and each block."""
         blocks = [[len(column.lines[0]) for column in block] for block in self.blocks]
-        return [max(map(len, self.labels), default=0), *(sum(own) + GAP * max(len(own) - 1, 0) for own in blocks)]
+        return [
+            max(map(len, self.labels), default=0),
+            *(sum(widths) + GAP * max(len(widths) - 1, 0) for widths in blocks),
+        ]
 
     @property
     def width(self) -> int:
@@ -469,15 +472,15 @@ def beside(sheet: Sheet, panels: Sequence[Panel]) -> list[list[Panel]]:
 
 def narrowed(sheet: Sheet, number: int, block: tuple[Column, ...]) -> list[Panel]:
     """Return a block with numbers alone: in as many columns as there is room for, or all of them in turn if asked."""
-    own = [column for column in block if not column.is_gap]
-    largest = min(len(own), WIDTHS[0]) if sheet.settings.full else len(own)
+    shown = [column for column in block if not column.is_gap]
+    largest = min(len(shown), WIDTHS[0]) if sheet.settings.full else len(shown)
     for most in (largest, *(width for width in WIDTHS if width < largest)):
         if sheet.settings.full:
-            parts = [tuple(own[start : start + most]) for start in range(0, len(own), most)]
-        elif most == len(own):
+            parts = [tuple(shown[start : start + most]) for start in range(0, len(shown), most)]
+        elif most == len(shown):
             parts = [block]
         else:
-            parts = [tuple(gap_beside(own[0]) if k is None else own[k] for k in ends(len(own), most))]
+            parts = [tuple(gap_beside(shown[0]) if k is None else shown[k] for k in ends(len(shown), most))]
         panels = [Panel(number, part, formulas=False) for part in parts]
         if all(sheet.fits([panel]) for panel in panels):
             return panels
@@ -584,8 +587,17 @@ class Voice(NamedTuple):
     equations: Callable[[Equations], Iterable[str]]
     table: Callable[[Drawn], Iterable[str]]
     stacked: Callable[[Stacked], Iterable[str]]
+    title: Callable[[str], Iterable[str]]
     between: tuple[str, ...] = ()
-    """What stands between the parts of one table."""
+    """What stands between the parts of one table, and behind each part of a section and its title."""
+
+
+def written_document(document: Document, voice: Voice, layout: Layout) -> Iterator[str]:
+    """Yield the sections of a document as a voice writes them."""
+    for section in document.sections:
+        yield from [*voice.title(section.title), *voice.between] if section.title else ()
+        for part in section.parts:
+            yield from (*written(part, voice, document.settings, layout), *voice.between)
 
 
 def written(part: Part, voice: Voice, settings: Settings, layout: Layout) -> Iterator[str]:
