@@ -83,10 +83,10 @@ class Tensor:
         return f"<Tensor {self.library} {self.dtype} {self.shape}>"
 
     def __lt__(self, other: Any) -> bool:
-        return bool(self.value < getattr(other, "value", other))
+        return NotImplemented if isinstance(other, str) else bool(self.value < getattr(other, "value", other))
 
     def __gt__(self, other: Any) -> bool:
-        return bool(self.value > getattr(other, "value", other))
+        return NotImplemented if isinstance(other, str) else bool(self.value > getattr(other, "value", other))
 
 
 class View(Tensor):

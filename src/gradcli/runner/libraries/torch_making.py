@@ -310,6 +310,8 @@ def randint(run: Run, g: Generator, dtype: str | None, low: Any, high: Any = Non
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    if low >= high:
+        run.fail("RuntimeError", f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return g.randint(low, high, lengths(run, (size,)), dtype or "int64"), dtype or "int64"
 
 

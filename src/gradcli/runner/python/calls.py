@@ -153,7 +153,7 @@ def native_name(run: Run, what: Any) -> str:
     """Return what a message calls a native: the last part of the name that a script calls it by."""
     from gradcli.runner.python.host_attributes import OF_CLASSES
 
-    methods = ((name, one) for (_, name), one in OF_CLASSES.items())
+    methods = (*METHODS.items(), *((name, one) for (_, name), one in OF_CLASSES.items()))
     names = (name for name, one in (*TABLE.items(), *run.builtins.items(), *methods) if one is what)
     return next(names, getattr(what, "__name__", "function").strip("_")).rpartition(".")[2]
 
