@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -589,3 +589,11 @@ def of_host(error: Exception) -> Raised | None:
         return None
     argument = error.args[0] if error.args else ""
     return raised(kind, argument if kind == "KeyError" else str(argument))
+
+
+def in_names_of(run: Any, text: str, values: Iterable[Any]) -> str:
+    """Return what Python says of values, with the script's names for the types that are none of Python's."""
+    for value in values:
+        if type(value).__module__.startswith("gradcli."):
+            text = re.sub(rf"\b{type(value).__name__}\b", run.type_name(value), text)
+    return text

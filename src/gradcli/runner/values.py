@@ -347,6 +347,16 @@ class Named(tuple):  # type: ignore[type-arg]
         return made
 
 
+class Union(tuple):  # type: ignore[type-arg]
+    """Several types of which a value may be any: ``int | None``."""
+
+    __slots__ = ()
+
+    def shown(self, _quoted: Any) -> str:
+        """Return how it is shown."""
+        return " | ".join("None" if kind is None else str(kind.name) for kind in self)
+
+
 # ---- what can be called and has attributes
 
 PARTS = ("keys", "values", "items")
