@@ -84,9 +84,9 @@ def flat_items(run: Run, data: Any, shape: tuple[int, ...], into: list[Any], tor
 
 def array_of_numbers(run: Run, items: list[Any], shape: Any, library: str, dtype: str | None) -> Tensor:
     """Return plain numbers as one array of a library, in a shape; raises what the library does for other values."""
-    bad = next((item for item in items if type(item) not in PLAIN), None)
-    if bad is not None:
-        bad_entry(run, bad, library)
+    for item in items:
+        if type(item) not in PLAIN:
+            bad_entry(run, item, library)
     array = np.array(items, dtype=None if items else np.float64).reshape(shape)
     if array.dtype == object:
         run.fail("RuntimeError" if library == "torch" else "OverflowError", "Overflow when unpacking long")

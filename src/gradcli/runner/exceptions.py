@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -100,6 +100,16 @@ def types_of_places(places: Any, _weight: Any) -> Said:
     return said("places", "CPUBoolType" if places.dtype == "bool" else f"torch.{TITLES[places.dtype][0]}Tensor")
 
 
+def repeats(x: Any, reps: Any = (), **_: Any) -> Said:
+    """``repeat`` takes a number for each axis, and more."""
+    return said("repeats") if len(flat(reps)) < len(shape_of(x)) else None
+
+
+CHECKED: dict[str, Callable[..., Said]] = {
+    "repeat": repeats,
+    "clip": lambda min=None, max=None, **_: said("clamp") if min is None and max is None else None,  # noqa: A006
+}
+"""What is said of arguments that the table takes and PyTorch does not."""
 TYPED: dict[str, Callable[[Any, Any], Said]] = {
     "nll_loss": types_of_classes, "cross_entropy": types_of_classes, "bce": types_of_bce,
     "binary_cross_entropy_with_logits": types_of_scores, "embedding": types_of_places,
@@ -125,6 +135,8 @@ def type_error(name: str, dtype: str | None, arguments: Callable[[], Arguments])
             return said(f"whole {name}", TITLES[dtype][0])
         if name in LINEAR_ALGEBRA:
             return said("whole linalg", TITLES[dtype][0], LINEAR_ALGEBRA[name])
+    if name in CHECKED:
+        return CHECKED[name](**arguments())
     if name not in TYPED:
         return None
     values = arguments()
@@ -209,11 +221,36 @@ def of_matmul(x: Any, other: Any, **_: Any) -> Said:
 
 
 def of_linear(x: Any, weight: Any, **_: Any) -> Said:
-    """``linear`` is the product with a transposed matrix."""
+    """``linear`` is the product with a transposed matrix; a vector is a matrix of one row."""
     a, b = shape_of(x), shape_of(weight)
     if len(b) != 2 or not a or a[-1] == b[1]:
         return None
-    return said("matrix vector", *b, *a) if len(a) == 1 else said("matrices", math.prod(a[:-1]), a[-1], b[1], b[0])
+    return said("matrices", math.prod(a[:-1]), a[-1], b[1], b[0])
+
+
+def of_convolution(x: Any, weight: Any, padding: Any = 0, dilation: Any = 1, groups: int = 1, **_: Any) -> Said:
+    """A convolution takes a batch of channels, or one without a batch, no smaller than its kernel."""
+    shape, kernel = shape_of(x), shape_of(weight)
+    axes = len(kernel) - 2
+    if len(shape) not in (axes + 1, axes + 2):
+        return said("convolved axes", axes + 1, axes + 2, f"conv{axes}d", list(shape))
+    batch = [1] * (axes + 2 - len(shape)) + list(shape)
+    if batch[1] != kernel[1] * groups:
+        return said("convolved channels", groups, list(kernel), batch, kernel[1] * groups, batch[1])
+    if isinstance(padding, str):
+        return None
+    sides, steps = ([v] * axes if isinstance(v, int) else list(v) for v in (padding, dilation))
+    padded = [length + 2 * side for length, side in zip(batch[2:], sides, strict=False)]
+    spans = [step * (length - 1) + 1 for length, step in zip(kernel[2:], steps, strict=False)]
+    return said("convolved size", *(" x ".join(map(str, lengths)) for lengths in (padded, spans)))
+
+
+def of_batch_norm(x: Any, running_mean: Any = None, weight: Any = None, **_: Any) -> Said:
+    """``batch_norm`` takes as many channels as it has means, and more than one number for each."""
+    shape, counted = shape_of(x), running_mean if weight is None else weight
+    if counted is not None and len(shape) > 1 and shape[1] != counted.shape[0]:
+        return said("normalized channels", shape[1], counted.shape[0])
+    return said("normalized numbers", list(shape))
 
 
 def of_addmm(mat1: Any, mat2: Any, **_: Any) -> Said:
@@ -392,6 +429,10 @@ WORDS: dict[str, Callable[..., Said]] = {
         (3, 3), lambda a, b: said("no batch", 1 if len(a) != 3 else 2),
         lambda a, b: said("batches", [a[0], a[2]], list(b[:2]))),
     "torch.dot": of_dot, "matmul": of_matmul, "linear": of_linear, "addmm": of_addmm,
+    **{f"conv{axes}d": of_convolution for axes in (1, 2, 3)}, "batch_norm": of_batch_norm,
+    "layer_norm": lambda x, normalized_shape, **_: said(
+        "normalized shape", [*flat([normalized_shape])], ", ".join(map(str, flat([normalized_shape]))), list(x.shape)),
+
     "cat": of_cat, "stack": of_stack, "reshape": of_reshape, "expand": of_expand, "permute": of_permute,
     "narrow": of_stretch, "split": of_stretch, "chunk": lambda chunks, **_: said("chunk", chunks),
     "t": lambda x, **_: said("t", len(shape_of(x))), "take": of_take,
@@ -548,3 +589,11 @@ def of_host(error: Exception) -> Raised | None:
         return None
     argument = error.args[0] if error.args else ""
     return raised(kind, argument if kind == "KeyError" else str(argument))
+
+
+def in_names_of(run: Any, text: str, values: Iterable[Any]) -> str:
+    """Return what Python says of values, with the script's names for the types that are none of Python's."""
+    for value in values:
+        if type(value).__module__.startswith("gradcli."):
+            text = re.sub(rf"\b{type(value).__name__}\b", run.type_name(value), text)
+    return text

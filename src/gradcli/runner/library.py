@@ -6,7 +6,7 @@ Objects of classes that are derived from Python's own: ``class Config(dict)``, `
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -14,9 +14,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gradcli.errors import GradcliError
-from gradcli.runner.exceptions import raise_key
+from gradcli.runner.exceptions import Raised, raise_key, raised_of
 from gradcli.runner.state import Run
-from gradcli.runner.values import UNBOUND, Class, Context, Foreign, Frame, Hosted, Instance, Native, Tensor, ask
+from gradcli.runner.values import (
+    UNBOUND,
+    VIEWS,
+    Class,
+    Context,
+    Foreign,
+    Frame,
+    Hosted,
+    Instance,
+    Named,
+    Native,
+    Size,
+    Tensor,
+    ask,
+)
 
 TABLE: dict[str, Any] = {}
 """Natives and constants of loaded modules by their full dotted names (``torch.tensor``, ``math.pi``)."""
@@ -87,6 +101,31 @@ class Setting(Context):
         """Set it back."""
         setattr(run, self.field, self.before)
         self.before = UNBOUND
+
+
+class Within:
+    """A function that runs within a context of ``make()``; its name and its words are those of the function."""
+
+    def __init__(self, make: Callable[[], Context], function: Any) -> None:
+        self.make, self.function = make, function
+
+    def __call__(self, run: Any, *arguments: Any, **named: Any) -> Any:
+        """Call the function."""
+        context = self.make()
+        context.enter(run)
+        try:
+            made = run.call(self.function, list(arguments), named)
+        except (Raised, GradcliError) as error:
+            ended = raised_of(error)
+            if ended is not None and context.leave_by(run, ended):
+                return None
+            raise
+        context.leave(run)
+        return made
+
+    attributes = attributes_of("function", "__name__", "__qualname__", "__doc__") | {
+        "__wrapped__": lambda run, me: me.function
+    }
 
 
 @contextmanager
@@ -358,3 +397,57 @@ def fill(run: Any, me: Any, *arguments: Any, **named: Any) -> None:
 def plain_value(me: Any) -> Any:
     """Return the value as Python's own class has it."""
     return next(kind for kind in (list, dict, set, tuple, str, int, float, deque) if isinstance(me, kind))(me)
+
+
+# ---- how containers of Python are shown
+Show = Callable[[Any], str]
+"""What gives the text of an item."""
+
+
+def named_text(x: Named, show: Show, _name: str) -> str:
+    """Return a tuple with names; results of PyTorch's functions have a row for each."""
+    fields = [f"{name}={show(value)}" for name, value in zip(x.fields, x, strict=True)]
+    start, between = ("(\n", ",\n") if x.name.startswith("torch.return_types") else ("(", ", ")
+    return f"{x.name}{start}{between.join(fields)})"
+
+
+def listed(items: Iterable[Any], show: Show) -> str:
+    """Return items as they stand in a container."""
+    return ", ".join([show(item) for item in items])
+
+
+def dict_text(x: Mapping[Any, Any], show: Show, _name: str = "") -> str:
+    """Return a dictionary."""
+    return "{" + ", ".join([f"{show(key)}: {show(value)}" for key, value in x.items()]) + "}"
+
+
+def pairs_text(x: Mapping[Any, Any], show: Show, name: str) -> str:
+    """Return an ``OrderedDict``."""
+    pairs = [f"({show(key)}, {show(value)})" for key, value in x.items()]
+    return f"{name}([{', '.join(pairs)}])" if x else f"{name}()"
+
+
+def default_text(x: defaultdict[Any, Any], show: Show, name: str) -> str:
+    """Return a ``defaultdict``."""
+    return f"{name}({show(getattr(x.default_factory, 'make', None))}, {dict_text(x, show)})"
+
+
+def deque_text(x: deque[Any], show: Show, name: str) -> str:
+    """Return a ``deque``."""
+    return f"{name}([{listed(x, show)}]{'' if x.maxlen is None else f', maxlen={x.maxlen}'})"
+
+
+COLLECTIONS: tuple[tuple[type, Callable[[Any, Show, str], str]], ...] = (
+    (deque, deque_text), (OrderedDict, pairs_text), (defaultdict, default_text),
+    (Counter, lambda x, show, name: f"{name}({dict_text(dict(x.most_common()), show) if x else ''})"),
+)  # fmt: skip
+CONTAINERS = (
+    *COLLECTIONS, (Size, lambda x, show, name: repr(x)), (Named, named_text),
+    (tuple, lambda x, show, name: f"({listed(x, show)}{',' * (len(x) == 1)})"),
+    (list, lambda x, show, name: f"[{listed(x, show)}]"), (dict, dict_text),
+    (set, lambda x, show, name: f"{{{listed(x, show)}}}" if x else "set()"),
+    (frozenset, lambda x, show, name: f"frozenset({'{' + listed(x, show) + '}' if x else ''})"),
+    *[(kind, lambda x, show, name: repr(x)) for kind in (range, slice)],
+    *[(kind, lambda x, show, name: f"{VIEWS[type(x)]}([{listed(x, show)}])") for kind in VIEWS],
+)  # fmt: skip
+"""How Python's containers are shown; ``show`` gives the text of an item, ``name`` is that of the class."""

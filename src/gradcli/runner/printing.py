@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
@@ -21,7 +20,7 @@ from gradcli.errors import GradcliError
 from gradcli.ops.declare import value_of
 from gradcli.ops.joining import is_index
 from gradcli.records import dataclass, replace
-from gradcli.runner.library import plain_value
+from gradcli.runner.library import COLLECTIONS, CONTAINERS, plain_value
 from gradcli.runner.numpy_values import FloatKey, WholeKey
 from gradcli.runner.python.containers import subscript
 from gradcli.runner.python.operators import note_text, plain
@@ -29,7 +28,6 @@ from gradcli.runner.state import Run
 from gradcli.runner.values import (
     FLOATS,
     UNBOUND,
-    VIEWS,
     Bound,
     Class,
     Closure,
@@ -39,8 +37,6 @@ from gradcli.runner.values import (
     Instance,
     Method,
     Module,
-    Named,
-    Size,
     TableFunction,
     Tensor,
     Weak,
@@ -52,7 +48,6 @@ from gradcli.runner.values import (
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Scalar: TypeAlias = float | int | bool
-Show: TypeAlias = Callable[[Any], str]
 WIDEST = 10_000
 """The largest width or precision of a format: Python itself would write a gigabyte of zeros."""
 
@@ -433,55 +428,6 @@ def to_repr(run: Any, x: Any, depth: int = 0) -> str:
             return f"<{x.kind.name}.{x.fields['name']}: {to_repr(run, x.fields['value'])}>"
         return instance_text(x)
     return of_function(run, x)
-
-
-def named_text(x: Named, show: Show, _name: str) -> str:
-    """Return a tuple with names; results of PyTorch's functions have a row for each."""
-    fields = [f"{name}={show(value)}" for name, value in zip(x.fields, x, strict=True)]
-    start, between = ("(\n", ",\n") if x.name.startswith("torch.return_types") else ("(", ", ")
-    return f"{x.name}{start}{between.join(fields)})"
-
-
-def listed(items: Iterable[Any], show: Show) -> str:
-    """Return items as they stand in a container."""
-    return ", ".join([show(item) for item in items])
-
-
-def dict_text(x: Mapping[Any, Any], show: Show, _name: str = "") -> str:
-    """Return a dictionary."""
-    return "{" + ", ".join([f"{show(key)}: {show(value)}" for key, value in x.items()]) + "}"
-
-
-def pairs_text(x: Mapping[Any, Any], show: Show, name: str) -> str:
-    """Return an ``OrderedDict``."""
-    pairs = [f"({show(key)}, {show(value)})" for key, value in x.items()]
-    return f"{name}([{', '.join(pairs)}])" if x else f"{name}()"
-
-
-def default_text(x: defaultdict[Any, Any], show: Show, name: str) -> str:
-    """Return a ``defaultdict``."""
-    return f"{name}({show(getattr(x.default_factory, 'make', None))}, {dict_text(x, show)})"
-
-
-def deque_text(x: deque[Any], show: Show, name: str) -> str:
-    """Return a ``deque``."""
-    return f"{name}([{listed(x, show)}]{'' if x.maxlen is None else f', maxlen={x.maxlen}'})"
-
-
-COLLECTIONS: tuple[tuple[type, Callable[[Any, Show, str], str]], ...] = (
-    (deque, deque_text), (OrderedDict, pairs_text), (defaultdict, default_text),
-    (Counter, lambda x, show, name: f"{name}({dict_text(dict(x.most_common()), show) if x else ''})"),
-)  # fmt: skip
-CONTAINERS = (
-    *COLLECTIONS, (Size, lambda x, show, name: repr(x)), (Named, named_text),
-    (tuple, lambda x, show, name: f"({listed(x, show)}{',' * (len(x) == 1)})"),
-    (list, lambda x, show, name: f"[{listed(x, show)}]"), (dict, dict_text),
-    (set, lambda x, show, name: f"{{{listed(x, show)}}}" if x else "set()"),
-    (frozenset, lambda x, show, name: f"frozenset({'{' + listed(x, show) + '}' if x else ''})"),
-    *[(kind, lambda x, show, name: repr(x)) for kind in (range, slice)],
-    *[(kind, lambda x, show, name: f"{VIEWS[type(x)]}([{listed(x, show)}])") for kind in VIEWS],
-)  # fmt: skip
-"""How Python's containers are shown; ``show`` gives the text of an item, ``name`` is that of the class."""
 
 
 def of_container(run: Any, x: Any, depth: int) -> str | None:

@@ -83,10 +83,10 @@ class Tensor:
         return f"<Tensor {self.library} {self.dtype} {self.shape}>"
 
     def __lt__(self, other: Any) -> bool:
-        return bool(self.value < getattr(other, "value", other))
+        return NotImplemented if isinstance(other, str) else bool(self.value < getattr(other, "value", other))
 
     def __gt__(self, other: Any) -> bool:
-        return bool(self.value > getattr(other, "value", other))
+        return NotImplemented if isinstance(other, str) else bool(self.value > getattr(other, "value", other))
 
 
 class View(Tensor):
@@ -345,6 +345,16 @@ class Named(tuple):  # type: ignore[type-arg]
         made.fields = tuple(fields)
         made.kind = kind
         return made
+
+
+class Union(tuple):  # type: ignore[type-arg]
+    """Several types of which a value may be any: ``int | None``."""
+
+    __slots__ = ()
+
+    def shown(self, _quoted: Any) -> str:
+        """Return how it is shown."""
+        return " | ".join("None" if kind is None else str(kind.name) for kind in self)
 
 
 # ---- what can be called and has attributes

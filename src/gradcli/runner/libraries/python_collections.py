@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
@@ -11,12 +10,12 @@ import numpy as np
 from gradcli.ops.declare import value_of
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.library import TABLE, native, of_kind, own_attributes
-from gradcli.runner.numpy_values import COMPARED, METHODS
+from gradcli.runner.numpy_values import COMPARED
 from gradcli.runner.printing import format_value, to_repr, to_str
 from gradcli.runner.python.builtins import COLLECTIONS, DICT, INT, STR, TUPLE, type_of
-from gradcli.runner.python.calls import Parameters, bound_arguments
+from gradcli.runner.python.calls import Parameters, bound_arguments, new_object
 from gradcli.runner.python.containers import take
-from gradcli.runner.python.host_attributes import count
+from gradcli.runner.python.host_attributes import DUNDERS, count
 from gradcli.runner.python.operators import equal, hashable, operate, truth
 from gradcli.runner.state import Run, constant
 from gradcli.runner.values import (
@@ -389,6 +388,7 @@ class Auto:
 def enum_body(run: Run, name: str, bases: list[Class], members: dict[str, Any]) -> Class:
     """Return the enum that a body describes: its plain members are the only objects of the class."""
     made = Class(name, bases, members, None, qualified=f"__main__.{name}")
+    made.run = run
     if made.find("__hash__") is UNBOUND or made.members.get("__hash__", 0) is None:
         made.members["__hash__"] = lambda run, me: me.ordinal
     entries: dict[str, Instance] = {}
@@ -403,7 +403,7 @@ def enum_body(run: Run, name: str, bases: list[Class], members: dict[str, Any]) 
             value = next_value(counted, made) if own is UNBOUND else run.call(own, shown)  # noqa: PLW2901
         counted.append(value)
         same = next((one for one in entries.values() if equal(run, one.fields["value"], value)), None)
-        entry = same or Instance(made)
+        entry = same or new_object(made)
         if same is None:
             entry.fields = {"name": key, "value": value, "_name_": key, "_value_": value}
             start = made.find("__init__")
@@ -441,21 +441,15 @@ def bare(x: Any) -> Any:
 
 
 def of_values(base: Class) -> dict[str, Any]:
-    """Return the operators of an enum whose members are numbers or texts."""
-    made: dict[str, Any] = {}
-    for sign, word in METHODS.items():
-        made[f"__{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(me), bare(other))
-        made[f"__r{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(other), bare(me))
-    for sign, (word, _) in COMPARED.items():
-        made[f"__{word}__"] = lambda run, me, other, sign=sign: operate(run, sign, bare(me), bare(other))
-    for word, host_function in {
-        "hash": hash, "int": int, "index": int, "float": float, "bool": bool, "str": str, "abs": abs, "len": len,
-        "neg": operator.neg,
-    }.items():  # fmt: skip
+    """Return the operators of an enum whose members are numbers or texts: those of their values."""
+    by_value = {name: work for name, work in DUNDERS.items() if name not in ("__repr__", "__call__")}
+    made: dict[str, Any] = {
+        name: lambda run, me, *others, work=work: work(run, bare(me), *map(bare, others))
+        for name, work in by_value.items()
+    }
+    for word, host_function in {"int": int, "index": int, "float": float, "abs": abs, "hash": hash}.items():
         made[f"__{word}__"] = lambda run, me, host_function=host_function: host_function(bare(me))
-    made["__format__"] = lambda run, me, spec: format(bare(me), spec)
-    made["__instanceof__"] = base
-    return made
+    return made | {"__instanceof__": base}
 
 
 def flag_operators() -> dict[str, Any]:
@@ -464,7 +458,7 @@ def flag_operators() -> dict[str, Any]:
     def combined(run: Run, kind: Class, value: int) -> Instance:
         same = next((one for one in kind.find("__members__").values() if one.fields["value"] == value), None)
         if same is None:
-            same = Instance(kind)
+            same = new_object(kind)
             names = [n for n, one in kind.find("__members__").items() if one.fields["value"] & value]
             same.fields = {"name": "|".join(names) or "0", "value": value}
         return same

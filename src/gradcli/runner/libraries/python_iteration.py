@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from gradcli.runner.exceptions import Raised
-from gradcli.runner.library import TABLE, Setting, attributes_of, native, own_attributes
+from gradcli.runner.library import TABLE, Setting, Within, attributes_of, native, own_attributes
 from gradcli.runner.numpy_values import COMPARED, METHODS
 from gradcli.runner.python.builtins import sorted_
 from gradcli.runner.python.containers import iterate, put, subscript, take
@@ -21,24 +21,15 @@ from gradcli.runner.values import UNBOUND, Class, Closure, Context, Instance, Na
 
 
 # ---- itertools
-class Chained(itertools.chain):  # type: ignore[type-arg]
-    """``itertools.chain``, which a run can tell from others, as those below."""
+def own_kind(host: type) -> Any:
+    """Return a class of walks like the host's, which a run can tell from others."""
+    return type(host.__name__, (host,), {})
 
 
-class Islice(itertools.islice):  # type: ignore[type-arg]
-    """``itertools.islice``."""
-
-
-class ZipLongest(itertools.zip_longest):  # type: ignore[type-arg]
-    """``itertools.zip_longest``."""
-
-
-class TakeWhile(itertools.takewhile):  # type: ignore[type-arg]
-    """``itertools.takewhile``."""
-
-
-class DropWhile(itertools.dropwhile):  # type: ignore[type-arg]
-    """``itertools.dropwhile``."""
+Chained, Islice, ZipLongest, TakeWhile, DropWhile = map(
+    own_kind,
+    (itertools.chain, itertools.islice, itertools.zip_longest, itertools.takewhile, itertools.dropwhile),
+)
 
 
 def over(function: Any) -> Any:
@@ -479,20 +470,7 @@ class Managed(Context):
 
     def __call__(self, run: Run, function: Any) -> Any:
         """Return a function that runs within the context, as a decorator."""
-
-        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            inner = Managed(self.function, self.arguments, self.named)
-            inner.enter(run)
-            try:
-                made = run.call(function, list(arguments), named)
-            except Raised as error:
-                if not inner.leave_by(run, error):
-                    raise
-                return None
-            inner.leave(run)
-            return made
-
-        return run_it
+        return Within(lambda: Managed(self.function, self.arguments, self.named), function)
 
 
 class ManagedFunction:

@@ -15,7 +15,7 @@ from gradcli.runner import printing
 from gradcli.runner.backward import backward, gradients_of
 from gradcli.runner.exceptions import CLASSES, Raised, exception_class, said
 from gradcli.runner.libraries.transformed import shown_type
-from gradcli.runner.library import METHODS, TABLE, Setting, attributes_of, native, quietly
+from gradcli.runner.library import METHODS, TABLE, Setting, Within, native, quietly
 from gradcli.runner.python.containers import iterate, rows, take
 from gradcli.runner.state import Run, constant
 from gradcli.runner.transforms import Call, Level, first_v, jacobian_rows, pulled, pushed, seed_for
@@ -102,26 +102,7 @@ class GradMode(Context):
 
     def __call__(self, run: Run, function: Any) -> Any:
         """Return a function that runs with gradients switched so."""
-        return Decorated(self, function)
-
-
-class Decorated:
-    """A function that runs with gradients switched; its name and its words are those of the function."""
-
-    def __init__(self, mode: GradMode, function: Any) -> None:
-        self.mode, self.function = mode, function
-
-    def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
-        """Call the function."""
-        self.mode.enter(run)
-        try:
-            return run.call(self.function, list(arguments), named)
-        finally:
-            self.mode.leave(run)
-
-    attributes = attributes_of("function", "__name__", "__qualname__", "__doc__") | {
-        "__wrapped__": lambda run, me: me.function
-    }
+        return Within(lambda: self, function)
 
 
 def mode(on: bool) -> Any:

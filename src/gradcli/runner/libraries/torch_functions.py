@@ -21,8 +21,12 @@ from gradcli.runner.values import Class, Context, Size, Tensor, category, extra_
 @native("torch.nn.functional.one_hot")
 def one_hot(run: Run, x: Tensor, num_classes: int = -1) -> Tensor:
     """Return vectors with a 1 at each class."""
+    if x.dtype != "int64":
+        run.fail("RuntimeError", "one_hot is only applicable to index tensor of type LongTensor.")
     places = np.asarray(x.value)
     count = num_classes if num_classes > 0 else int(places.max()) + 1
+    if np.any(places >= count):
+        run.fail("RuntimeError", "Class values must be smaller than num_classes.")
     return run.make(np.eye(count, dtype=np.int64)[places], "int64")
 
 

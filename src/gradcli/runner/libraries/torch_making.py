@@ -13,6 +13,7 @@ from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note_draw
 from gradcli.runner.library import METHODS, TABLE, always, drawing, generator_of, methods_of_draws, native, record
 from gradcli.runner.python.builtins import DTYPE, PARAMETER, SIZE, TENSOR
+from gradcli.runner.python.containers import whole
 from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run, constant, show
 from gradcli.runner.values import FLOATS, Class, DType, Foreign, Tensor, as_dtype, category, extra_of
@@ -126,9 +127,9 @@ def lengths(run: Run, size: Sequence[Any]) -> tuple[int, ...]:
         size = size[0]
     result = []
     for length in size:
-        one = int(length.value) if isinstance(length, Tensor) else length
+        one = whole(run, length)
         if not isinstance(one, int):
-            run.fail("TypeError", f"size must be tuple of ints, but found element of type {type(one).__name__}")
+            run.fail("TypeError", f"size must be tuple of ints, but found element of type {run.type_name(one)}")
         if one < 0:
             run.fail("RuntimeError", f"Trying to create tensor with negative dimension {one}: {list(size)}")
         result.append(one)
@@ -310,6 +311,8 @@ def randint(run: Run, g: Generator, dtype: str | None, low: Any, high: Any = Non
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    if low >= high:
+        run.fail("RuntimeError", f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return g.randint(low, high, lengths(run, (size,)), dtype or "int64"), dtype or "int64"
 
 

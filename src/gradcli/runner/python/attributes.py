@@ -19,6 +19,7 @@ from gradcli.runner.library import (
 )
 from gradcli.runner.printing import instance_text
 from gradcli.runner.python.calls import (
+    OF_CLASSES,
     bound,
     built,
     construct,
@@ -29,7 +30,7 @@ from gradcli.runner.python.calls import (
     table_method,
 )
 from gradcli.runner.python.containers import of_items
-from gradcli.runner.python.host_attributes import DUNDERS, FLOATS, OF_CLASSES, host_attribute, host_member
+from gradcli.runner.python.host_attributes import DUNDERS, FLOATS, host_attribute, host_member
 from gradcli.runner.state import Run
 from gradcli.runner.values import (
     OBJECT,

@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.engine.graph import NODES
 from gradcli.runner.exceptions import LIBRARIES_OWN, TREE, Raised, exception_class, raised
 from gradcli.runner.printing import format_value, to_repr, to_str
-from gradcli.runner.python.containers import iterate, take, walk
+from gradcli.runner.python.containers import iterate, take, walk, whole
 from gradcli.runner.python.host_attributes import stepped
 from gradcli.runner.python.operators import equal, hashable, operate, plain, read_number, truth, untraced
 from gradcli.runner.state import Run, constant
@@ -136,7 +136,7 @@ def make_dict(run: Run, x: Any = (), /, **named: Any) -> dict[Any, Any]:
 def make_range(run: Run, *bounds: Any) -> range:
     parts = []
     for bound in bounds:
-        part = int(bound.value) if isinstance(bound, Tensor) and category(bound.dtype) < 2 else bound
+        part = whole(run, bound)
         if isinstance(part, Tensor):
             run.fail("TypeError", "only integer tensors of a single element can be converted to an index")
         if not isinstance(part, int):
@@ -271,7 +271,7 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
         run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
     if not isinstance(kinds, Class):
         return bool(kinds is None and x is None)
-    if isinstance(own, Class) and own.is_a(kinds):
+    if isinstance(own, Class) and (own.is_a(kinds) or own.find("__instanceof__") is kinds):
         return True
     test = kinds.find("__instancecheck__")
     return test is not UNBOUND and not isinstance(x, Instance) and bool(run.call(test, [x]))

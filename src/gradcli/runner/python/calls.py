@@ -16,10 +16,10 @@ from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.backward import Fused
 from gradcli.runner.converting import bound_call, cast_call, convert, wrap
-from gradcli.runner.exceptions import KINDS, of_host, torch_error, type_error
+from gradcli.runner.exceptions import KINDS, in_names_of, of_host, torch_error, type_error
 from gradcli.runner.library import METHODS, TABLE, host_of, look_up, new_hosted, refuse_effect, refuse_theirs
 from gradcli.runner.python.containers import refuse_stale, write_back
-from gradcli.runner.python.operators import PRODUCTS, SHORT, in_names_of, plain_in_jax, refuse_types, together
+from gradcli.runner.python.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run, lay_out
 from gradcli.runner.values import (
     UNBOUND,
@@ -46,6 +46,8 @@ from gradcli.runner.values import (
     strong,
 )
 
+OF_CLASSES: dict[tuple[str, str], Any] = {}
+"""Methods that are called of Python's classes, with their object if any: ``str.upper``, ``dict.fromkeys``."""
 Arguments = Sequence[Any]
 Named = dict[str, Any]
 
@@ -134,8 +136,6 @@ def python_words(run: Run, what: Any, arguments: Arguments, named: Named) -> str
 
     It is called with an empty tuple in the place of each: it looks at how many there are first.
     """
-    from gradcli.runner.python.host_attributes import OF_CLASSES
-
     made = {name: kind.make if isinstance(kind, Class) else kind for name, kind in run.builtins.items()}
     function = next((getattr(builtins, name, None) for name, one in made.items() if one is what), None)
     if function is None:
@@ -151,9 +151,7 @@ def python_words(run: Run, what: Any, arguments: Arguments, named: Named) -> str
 
 def native_name(run: Run, what: Any) -> str:
     """Return what a message calls a native: the last part of the name that a script calls it by."""
-    from gradcli.runner.python.host_attributes import OF_CLASSES
-
-    methods = ((name, one) for (_, name), one in OF_CLASSES.items())
+    methods = (*METHODS.items(), *((name, one) for (_, name), one in OF_CLASSES.items()))
     names = (name for name, one in (*TABLE.items(), *run.builtins.items(), *methods) if one is what)
     return next(names, getattr(what, "__name__", "function").strip("_")).rpartition(".")[2]
 

@@ -314,7 +314,7 @@ def index_part(run: Run, part: Any) -> Any:
         if category(part.dtype) == 2:
             run.fail("IndexError", "tensors used as indices must be long, int, byte or bool tensors")
         return np.asarray(part.value)
-    if isinstance(part, slice):
+    if isinstance(part, slice | Instance):
         return whole(run, part)
     if isinstance(part, list | range):
         return np.asarray(run.array_of(list(part), "numpy").value)

@@ -14,6 +14,7 @@ from gradcli.runner.exceptions import Raised, raised
 from gradcli.runner.library import plain_value
 from gradcli.runner.printing import format_template
 from gradcli.runner.python.calls import (
+    OF_CLASSES,
     bound,
     native_name,
 )
@@ -410,7 +411,7 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
     return Bound(DUNDERS[name], base) if name in DUNDERS and is_host and hasattr(type(base), name) else UNBOUND
 
 
-OF_CLASSES: dict[tuple[str, str], Callable[..., Any]] = {
+CALLED_OF_CLASSES: dict[tuple[str, str], Callable[..., Any]] = {
     ("str", "maketrans"): lambda run, *parts: str.maketrans(*parts),
     ("float", "fromhex"): lambda run, text: read_number(run, text, float.fromhex(text)),
     **{
@@ -419,4 +420,4 @@ OF_CLASSES: dict[tuple[str, str], Callable[..., Any]] = {
     },
     **{(kind.__name__, name): method for kind, table in KINDS for name, method in table.items()},
 }  # fmt: skip
-"""Methods that are called of Python's classes, with their object if any: ``str.upper``, ``dict.fromkeys``."""
+OF_CLASSES |= CALLED_OF_CLASSES

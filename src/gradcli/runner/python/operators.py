@@ -7,7 +7,6 @@ answer is refused where it comes to what was made of it, and nowhere else.
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
 from functools import cmp_to_key
@@ -26,7 +25,7 @@ from gradcli.ops import OPERATORS
 from gradcli.ops.declare import NOTHING, Entries, Exactly, Op, Piecewise, Said, value_of
 from gradcli.records import replace
 from gradcli.runner import numpy_values
-from gradcli.runner.exceptions import torch_error
+from gradcli.runner.exceptions import in_names_of, torch_error
 from gradcli.runner.numpy_values import BY_SIGN, COMPARED, METHODS, flows
 from gradcli.runner.state import Run, span_of
 from gradcli.runner.values import (
@@ -45,6 +44,7 @@ from gradcli.runner.values import (
     Keyed,
     Size,
     Tensor,
+    Union,
     Weak,
     as_dtype,
     ask,
@@ -149,16 +149,6 @@ HOST_KINDS: tuple[type, ...] = (
     int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, deque, *VIEWS,
     type(cmp_to_key(max)(0)),
 )  # fmt: skip
-
-
-class Union(tuple):  # type: ignore[type-arg]
-    """Several types of which a value may be any: ``int | None``."""
-
-    __slots__ = ()
-
-    def shown(self, _quoted: Any) -> str:
-        """Return how it is shown."""
-        return " | ".join("None" if kind is None else str(kind.name) for kind in self)
 
 
 KINDS_OF_TYPES = (Class, Union, Foreign, type(None))
@@ -280,14 +270,6 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     if type(made) is complex:
         raise run.refuse("complex numbers are not part of gradcli")
     return Size(made) if type(a) is Size and sign == "+" else made
-
-
-def in_names_of(run: Run, text: str, values: Iterable[Any]) -> str:
-    """Return what Python says of values, with the script's names for the types that are none of Python's."""
-    for value in values:
-        if type(value).__module__.startswith("gradcli."):
-            text = re.sub(rf"\b{type(value).__name__}\b", run.type_name(value), text)
-    return text
 
 
 BITS_MADE: dict[str, Callable[[int, int], int]] = {
