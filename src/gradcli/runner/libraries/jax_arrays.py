@@ -270,6 +270,7 @@ TABLE |= {
     if hasattr(module, name)
 }  # fmt: skip
 TABLE |= {"jax.numpy.array": array, "jax.numpy.asarray": array, "jax.numpy.empty": TABLE["jax.numpy.zeros"]}
+RESHAPE = TABLE["jax.numpy.reshape"]
 
 
 # ---- conventions of JAX where a derivative flows
@@ -293,9 +294,6 @@ def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = F
         squares = run.function("jax.numpy.sum", run.operate("*", x, x), axis=axis, keepdims=keepdims)
         return run.function("jax.numpy.sqrt", squares)
     return run.function("numpy.linalg.norm", x, ord, axis, keepdims)
-
-
-RESHAPE = TABLE["jax.numpy.reshape"]
 
 
 @native("jax.numpy.reshape")
