@@ -89,16 +89,22 @@ def product(a: Any, b: Any, *_: Any, **__: Any) -> int:
     return math.prod((*together(p[:-2], q[:-2]), *(p[-2:-1] if len(p) > 1 else ()), *(q[-1:] if len(q) > 1 else ())))
 
 
+def lengths_of(subscripts: str, operands: Any) -> dict[str, int]:
+    """Return the length of the axis of each letter of ``einsum``; what stands for several axes counts as one."""
+    axes: dict[str, int] = {}
+    for letters, array in zip(subscripts.replace(" ", "").split("->")[0].split(","), operands, strict=False):
+        shape = np.shape(array)
+        axes |= dict(zip(letters, shape, strict=False)) if "." not in letters else {f"{len(axes)}": math.prod(shape)}
+    return axes
+
+
 def einsum(*given: Any, **_options: Any) -> int:
     """Return the size of what ``einsum`` gives."""
     if not given or not isinstance(given[0], str) or "." in given[0]:
         return sum(map(size_of, given))
-    sides = given[0].replace(" ", "").split("->")
-    axes: dict[str, int] = {}
-    for letters, array in zip(sides[0].split(","), given[1:], strict=False):
-        axes |= dict(zip(letters, np.shape(array), strict=False))
-    letters = sides[1] if len(sides) > 1 else "".join(axes)
-    return math.prod(axes.get(letter, 1) for letter in letters)
+    axes = lengths_of(given[0], given[1:])
+    _, arrow, letters = given[0].replace(" ", "").partition("->")
+    return math.prod(axes.get(letter, 1) for letter in (letters if arrow else axes))
 
 
 def bases(a: Any, full_matrices: Any = True, mode: Any = None, **_: Any) -> int:
@@ -155,8 +161,7 @@ SIZES: dict[str, Callable[..., int]] = {
         ("histogram", "histogram_bin_edges"),
         lambda a, bins=10, *_, **__: max(lengths(bins), size_of(bins)) + size_of(a),
     ),
-    "dot": lambda a, b: math.prod((*np.shape(a)[:-1], *np.shape(b)[:-2], *np.shape(b)[-1:][: np.ndim(b) - 1])),
-    "inner": lambda a, b: math.prod((*np.shape(a)[:-1], *np.shape(b)[:-1])),
+    **dict.fromkeys(("dot", "inner"), lambda a, b: tensordot(a, b, 1)),
     "matmul": product,
     "tensordot": tensordot,
     "einsum": einsum,
@@ -183,15 +188,6 @@ def sorting(*given: Any, **_: Any) -> int:
     return 4 * size * size.bit_length()
 
 
-def products(subscripts: Any, *operands: Any, **_: Any) -> int:
-    """Return the products of ``einsum``: one for each choice of all letters."""
-    axes: dict[str, int] = {}
-    for letters, array in zip(subscripts.replace(" ", "").split("->")[0].split(","), operands, strict=False):
-        shape = np.shape(array)
-        axes |= dict(zip(letters, shape, strict=False)) if "." not in letters else {f"{len(axes)}": math.prod(shape)}
-    return math.prod(axes.values())
-
-
 WORK: dict[str, Callable[..., int]] = {
     **dict.fromkeys(
         ("sort", "argsort", "unique", "lexsort", "searchsorted", "digitize", "isin", "union1d", "setdiff1d",
@@ -206,7 +202,7 @@ WORK: dict[str, Callable[..., int]] = {
     **dict.fromkeys(("inv", "det", "slogdet", "solve", "cholesky"), eliminated),
     "convolve": lambda a, v, *_, **__: size_of(a) * size_of(v),
     **dict.fromkeys(("dot", "matmul"), matmul_steps),
-    "einsum": products,
+    "einsum": lambda subscripts, *operands, **_: math.prod(lengths_of(subscripts, operands).values()),
 }  # fmt: skip
 """By the name of a function: what it goes through, where that is more than it is given."""
 

@@ -166,16 +166,20 @@ def mapped(run: Run, function: Callable[[Any], Any], tree: Any, ordered: bool = 
     return unflatten(run, spec, [function(leaf) for leaf in leaves])
 
 
-def spread(run: Run, prefix: Any, spec: Spec) -> list[Any] | None:
-    """Return for each leaf what a nest that is cut off above it says there; None where they do not fit."""
+def parts_at(run: Run, tree: Any, spec: Spec, exact: bool = True) -> list[Any] | None:
+    """Return what a nest has at the places of another's leaves; None where it is built in another way.
+
+    One that is not ``exact`` may be cut off above leaves: what stands there is said of all of them.
+    """
     if spec.kind == "leaf":
-        return [prefix]
-    nest = None if prefix is None or isinstance(prefix, int) else children(run, prefix, True)
-    if nest is None:
-        return [prefix] * spec.count
-    if len(nest[1]) != len(spec.parts):
+        return [tree]
+    node = None if not exact and (tree is None or isinstance(tree, int)) else children(run, tree, True)
+    if node is None:
+        return None if exact else [tree] * spec.count
+    kind, items, made_of = node
+    if len(items) != len(spec.parts) or (exact and (kind != spec.kind or (kind == "dict" and made_of != spec.made_of))):
         return None
-    parts = [spread(run, item, part) for item, part in zip(nest[1], spec.parts, strict=True)]
+    parts = [parts_at(run, item, part, exact) for item, part in zip(items, spec.parts, strict=True)]
     return None if None in parts else [one for part in parts for one in part or ()]
 
 
@@ -438,7 +442,7 @@ def batched(
         run.line = line
     if out_spec is None:
         return None
-    outs = spread(run, out_axes, out_spec) or [0] * out_spec.count
+    outs = parts_at(run, out_axes, out_spec, exact=False) or [0] * out_spec.count
     columns = zip(*results, strict=False)
     return unflatten(run, out_spec, [gathered(run, list(c), axis) for c, axis in zip(columns, outs, strict=True)])
 
@@ -449,7 +453,7 @@ def batch_axes(run: Run, arguments: list[Any], axes: Any, jax: bool) -> tuple[li
     library = "jax" if jax else "torch"
     if isinstance(axes, tuple | list) and len(axes) != len(arguments):
         run.fail_as(f"vmap {library} count", count=len(axes), inputs=len(arguments))
-    axis_of = spread(run, list(axes) if isinstance(axes, tuple) else axes, spec)
+    axis_of = parts_at(run, list(axes) if isinstance(axes, tuple) else axes, spec, exact=False)
     if axis_of is None:
         run.fail("ValueError", "vmap in_axes specification must be a tree prefix of the corresponding value")
     per_leaf: list[int | None] = []

@@ -270,12 +270,9 @@ def check_grads(run: Run, fun: Any, *_: Any, **__: Any) -> Any:
             for k in range(flat.size):
                 ends = []
                 for step in (-1e-6, 1e-6):
-                    moved = flat.copy()
-                    moved[k] += step
-                    xs = [
-                        Tensor(moved.reshape(x.shape), "float64", "numpy") if j == place else a
-                        for j, a in enumerate(arguments)
-                    ]
+                    moved = flat + step * (np.arange(flat.size) == k)
+                    xs = list(arguments)
+                    xs[place] = Tensor(moved.reshape(x.shape), "float64", "numpy")
                     ends.append(np.sum(np.asarray(array_of(run, run.call(fun, xs), "numpy").value) * vs))
                 if not np.isclose((ends[1] - ends[0]) / 2e-6, np.ravel(g)[k], 1e-4, 1e-6):
                     run.fail_as("boxes check", name_of_function(fun), place)

@@ -90,9 +90,7 @@ def configure(run: Run, name: str, value: Any) -> None:
         run.x64 = bool(value)
 
 
-CONFIG = Config()
-for _name in ("jax.config", "jax.config.config"):
-    TABLE[_name] = CONFIG
+TABLE |= dict.fromkeys(("jax.config", "jax.config.config"), Config())
 
 
 def typed(run: Run, numbers: Any, dtype: Any = None) -> Tensor:
@@ -147,14 +145,7 @@ def numbers(x: Any) -> Any:
 
 # ---- functions of jax.numpy
 class JaxFunction(NumpyFunction):
-    """A function of ``jax.numpy``: NumPy's own where nothing flows, in JAX's types; else one of the table's.
-
-    ``spreads`` says that a result of nothing but Python's numbers gives way to arrays as these do.
-    """
-
-    def __init__(self, name: str, module: Any, prefix: str) -> None:
-        super().__init__(name, module, prefix)
-        self.text = f"<function {name} at 0x7f0000000000>"
+    """A function of ``jax.numpy``: NumPy's own where nothing flows, in JAX's types; else one of the table's."""
 
     @property
     def spreads(self) -> bool:
@@ -166,7 +157,8 @@ class JaxFunction(NumpyFunction):
     def result(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Return the result: by NumPy itself where nothing flows, and where no slope comes through."""
         named = {k: v for k, v in named.items() if k not in WITHOUT_NUMBERS and (v is not None or k == "axis")}
-        if arguments and isinstance(arguments[0], list | tuple) and self.takes_no_list:
+        of_arrays = isinstance(self.host, np.ufunc) or self.name in NEUTRAL or self.name in REDUCTIONS
+        if of_arrays and arguments and isinstance(arguments[0], list | tuple):
             run.fail_as("jax lists", self.name, type(arguments[0]).__name__)
         tensors = tensors_in((*arguments, *named.values()))
         if not any(flows(t) and category(t.dtype) == 2 for t in tensors):
@@ -183,11 +175,6 @@ class JaxFunction(NumpyFunction):
             raise unknown(run, self.name, "jnp")
         made = self.by_table(run, self.table, arguments, named)
         return list(made) if self.name in LISTS else made
-
-    @property
-    def takes_no_list(self) -> bool:
-        """Whether JAX refuses a list in the place of an array."""
-        return isinstance(self.host, np.ufunc) or self.name in NEUTRAL or self.name in REDUCTIONS
 
     def by_numpy(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Call NumPy with doubles and long integers; what it does not take, the table may."""
@@ -251,9 +238,10 @@ LISTS = ("split", "array_split", "hsplit", "vsplit", "dsplit", "meshgrid", "broa
 """Functions that give a list of arrays."""
 SIZED = ("nonzero", "where", "argwhere", "flatnonzero", "unique")
 """Functions that may be told how many entries they give."""
-OF_PYTHON = ("isscalar", "broadcast_shapes")
+OF_PYTHON = ("isscalar", "broadcast_shapes", "ndim", "size", "shape")
 """Functions that give values of Python's."""
 REDUCTIONS = ("cumsum", "cumprod", "any", "all", "argmax", "argmin", "std", "var", "median")
+"""Functions that take no list in the place of an array, as functions of numbers and those of ``NEUTRAL``."""
 
 
 def as_numbers(run: Run, x: Any) -> Any:
@@ -282,6 +270,7 @@ TABLE |= {
     if hasattr(module, name)
 }  # fmt: skip
 TABLE |= {"jax.numpy.array": array, "jax.numpy.asarray": array, "jax.numpy.empty": TABLE["jax.numpy.zeros"]}
+RESHAPE = TABLE["jax.numpy.reshape"]
 
 
 # ---- conventions of JAX where a derivative flows
@@ -305,9 +294,6 @@ def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = F
         squares = run.function("jax.numpy.sum", run.operate("*", x, x), axis=axis, keepdims=keepdims)
         return run.function("jax.numpy.sqrt", squares)
     return run.function("numpy.linalg.norm", x, ord, axis, keepdims)
-
-
-RESHAPE = TABLE["jax.numpy.reshape"]
 
 
 @native("jax.numpy.reshape")
@@ -355,12 +341,6 @@ def clip(
     return x
 
 
-def size_of(run: Run, x: Any, axis: int | None = None) -> int:
-    """Return the number of entries."""
-    shape = array(run, x).shape
-    return math.prod(shape) if axis is None else shape[axis]
-
-
 CONVENTIONS: dict[str, Callable[..., Any]] = {
     **{f"{start}{name}": extreme(name) for name in ("max", "min") for start in ("", "a")},
     **dict.fromkeys(("abs", "absolute", "fabs"), absolute), "norm": norm, "clip": clip,
@@ -374,8 +354,7 @@ TABLE |= {
     "jax.lax.abs": TABLE["jax.numpy.abs"], "jax.lax.full": TABLE["jax.numpy.full"],
     "jax.lax.full_like": TABLE["jax.numpy.full_like"],
     "jax.lax.clamp": lambda run, low, x, high: clip(run, x, low, high),
-    "jax.numpy.ndim": lambda run, a: len(array(run, a).shape), "jax.numpy.size": size_of,
-    "jax.numpy.shape": lambda run, a: array(run, a).shape, "jax.numpy.iscomplexobj": always(False),
+    "jax.numpy.iscomplexobj": always(False),
     **dict.fromkeys(("jax.numpy.finfo", "jax.numpy.iinfo"), info), "jax.numpy.piecewise": piecewise,
     "jax.numpy.set_printoptions": set_printoptions, "jax.numpy.printoptions": TABLE["numpy.printoptions"],
     **dict.fromkeys(("jax.numpy.result_type", "jax.numpy.promote_types"), lambda run, *values: DType(

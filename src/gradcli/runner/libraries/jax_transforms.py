@@ -30,12 +30,12 @@ from gradcli.runner.transforms import (
     Spec,
     as_tensors,
     batched,
-    children,
     flatten,
     gathered,
     mapped,
     name_of_function,
     parameter_names,
+    parts_at,
     pulled,
     ravelled,
     seed_for,
@@ -68,29 +68,11 @@ def tree_map(run: Run, f: Any, tree: Any, *rest: Any, is_leaf: Any = None) -> An
     leaves, spec = flatten(run, tree, is_leaf=is_leaf)
     others = []
     for other in rest:
-        parts = parts_of(run, other, spec)
+        parts = parts_at(run, other, spec)
         if parts is None:
             run.fail_as("jax map tree", spec.text, flatten(run, other)[1].text)
         others.append(parts)
     return unflatten(run, spec, [run.call(f, list(each)) for each in zip(leaves, *others, strict=True)])
-
-
-def parts_of(run: Run, tree: Any, spec: Spec) -> list[Any] | None:
-    """Return what a nest has at the places of another's leaves; None where it is built in another way."""
-    if spec.kind == "leaf":
-        return [tree]
-    node = children(run, tree, True)
-    if node is None or node[0] != spec.kind or len(node[1]) != len(spec.parts):
-        return None
-    if spec.kind == "dict" and node[2] != spec.made_of:
-        return None
-    leaves: list[Any] = []
-    for item, part in zip(node[1], spec.parts, strict=True):
-        inner = parts_of(run, item, part)
-        if inner is None:
-            return None
-        leaves += inner
-    return leaves
 
 
 @native("jax.tree_util.tree_reduce", "jax.tree.reduce")

@@ -366,10 +366,8 @@ def as_json(run: Run, x: Any, default: Any, depth: int = 0) -> Any:
     if isinstance(x, dict):
         for key in x:
             if not isinstance(key, str | int | float | bool | None):
-                run.fail(
-                    "TypeError",
-                    f"keys must be str, int, float, bool or None, not {run.type_name(key).rpartition('.')[2]}",
-                )
+                name = run.type_name(key).rpartition(".")[2]
+                run.fail("TypeError", f"keys must be str, int, float, bool or None, not {name}")
         return {key: as_json(run, value, default, depth + 1) for key, value in x.items()}
     if default is not None:
         return as_json(run, run.call(default, [x]), default, depth + 1)
