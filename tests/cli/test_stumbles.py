@@ -13,7 +13,7 @@ import pytest
 import gradcli
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import tables
-from gradcli.language.misread import known
+from gradcli.language.misread import misreadings
 from oracles import cases, portion
 
 FILES = {
@@ -108,7 +108,7 @@ def test_an_error_between_the_lines_of_a_snippet_is_left_out(raised):
     assert found.grad["x"].tolist() == [2, 40]
 
 
-@pytest.mark.parametrize("message", [row["message"] for row in known()["pytorch"]])
+@pytest.mark.parametrize("message", [row["message"] for row in misreadings()["pytorch"]])
 def test_a_message_of_pytorch_is_known_wherever_it_stands(message):
     said = f"RuntimeError: {message.replace('{}', '12')} (see the documentation)."
     with pytest.raises(GradcliError) as caught:
