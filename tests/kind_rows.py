@@ -5,8 +5,6 @@ tests. ``python tests/kind_rows.py`` asks PyTorch for a sample and writes ``data
 are tested where it is not installed. An answer is ``None`` for a refusal, else the kind of numbers and the numbers.
 """
 
-from __future__ import annotations
-
 import json
 import operator
 import warnings

@@ -3,8 +3,6 @@
 Every third program has numbers at the edge (zeros, ties, bounds, saturation), every fifth axes without entries.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 from typing import TextIO

@@ -1,7 +1,5 @@
 """What the tests measure gradcli against, and the ways in which they ask it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -6,8 +6,6 @@ evaluated by PyTorch, and so is the program itself, whose values and gradients a
 It needs PyTorch.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from typing import TextIO

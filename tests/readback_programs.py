@@ -1,7 +1,5 @@
 """Random programs whose every printed formula is read back by gradcli's own language."""
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Sequence

@@ -1,12 +1,8 @@
 """Some thousand texts that nobody would type, on each push; ``tests/fuzzing.py`` runs as many as there is time for."""
 
-from __future__ import annotations
-
 import io
 import itertools
-from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -21,18 +17,13 @@ from fuzz.lines import SMALL, Line, line, text_of
 from gradcli.ops import FUNCTIONS
 from oracles import ask, portion
 
-if TYPE_CHECKING:
-    from gradcli.cli.output import Environment
-
 BOUNDS = tuple(word for name, number in SMALL.items() for word in ("--budget", f"{name}={number}"))
 SEEDS = [(seed, first) for seed, first in itertools.product((20, 26), (0, 450, 900))]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("numbers", portion(SEEDS, 6))
-def test_a_seeded_input_never_breaks_the_contract(
-    numbers: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_seeded_input_never_breaks_the_contract(numbers, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     seed, first = numbers
     tally = fuzzing.fuzz(fuzzing.numbered(seed, range(first, first + 450)))
@@ -43,7 +34,7 @@ def test_a_seeded_input_never_breaks_the_contract(
 
 
 @pytest.mark.parametrize("first", portion(range(0, 3000, 150), 20))
-def test_a_seeded_script_never_breaks_the_contract(first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seeded_script_never_breaks_the_contract(first, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tally = fuzzing.fuzz(fuzzing.numbered(20, range(first, first + 150), scripts.line))
     assert not tally.faults, str(tally)
@@ -53,7 +44,7 @@ def test_a_seeded_script_never_breaks_the_contract(first: int, tmp_path: Path, m
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.randoms(use_true_random=False))
-def test_a_drawn_input_never_breaks_the_contract(rng: Random) -> None:
+def test_a_drawn_input_never_breaks_the_contract(rng):
     asked = line(rng)
     assert outcome(asked).fault is None, asked.reproduction
 
@@ -63,7 +54,7 @@ def test_a_drawn_input_never_breaks_the_contract(rng: Random) -> None:
 @example("x\x1b[2J", "\x9b31m", "explain", True)
 @example("𝐬𝐢𝐧(x)", "１", "grad", False)
 @example("x\ud800", "\ud800", "explain", False)
-def test_a_text_of_any_characters_never_breaks_the_contract(text: str, value: str, command: str, as_json: bool) -> None:
+def test_a_text_of_any_characters_never_breaks_the_contract(text, value, command, as_json):
     asked = Line((command, *BOUNDS, "--set", f"x={value}", *["--json"] * as_json, "--", text))
     if not value.startswith("@"):
         assert outcome(asked).fault is None, asked.reproduction
@@ -73,7 +64,7 @@ def test_a_text_of_any_characters_never_breaks_the_contract(text: str, value: st
 @given(
     st.lists(st.sampled_from((*soup.WORDS, *soup.MARKS, *soup.STRANGE, "--x", "--v", "--json", "x", "1")), max_size=8)
 )
-def test_words_in_any_order_never_break_the_contract(words: list[str]) -> None:
+def test_words_in_any_order_never_break_the_contract(words):
     asked = Line(("explain", *BOUNDS, *words))
     assert outcome(asked).fault is None, asked.reproduction
 
@@ -93,13 +84,13 @@ FOUND = [  # what the fuzzer found, the exit code that it should have, and words
 
 
 @pytest.mark.parametrize(("args", "code", "words"), FOUND)
-def test_what_the_fuzzer_found_stays_mended(args: tuple[str, ...], code: int, words: str) -> None:
+def test_what_the_fuzzer_found_stays_mended(args, code, words):
     answer = ask(*args)
     assert answer.code == code
     assert words in answer.out + answer.err
 
 
-def test_an_input_of_a_seed_is_always_the_same() -> None:
+def test_an_input_of_a_seed_is_always_the_same():
     assert dict(fuzzing.numbered(7, range(50))) == dict(fuzzing.numbered(7, range(50)))
     assert dict(fuzzing.numbered(7, range(50))) != dict(fuzzing.numbered(8, range(50)))
 
@@ -112,7 +103,7 @@ print(json.dumps([Grammar(Random(seed), 24, 0.2).program() for seed in range(300
 """
 
 
-def test_a_program_of_a_seed_is_the_same_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_of_a_seed_is_the_same_in_every_process(monkeypatch):
     """The order of a set is another one in each: nothing may be drawn from one."""
     here = [Grammar(Random(seed), 24, 0.2).program() for seed in range(300)]  # noqa: S311
     for hashes in ("0", "188"):
@@ -120,7 +111,7 @@ def test_a_program_of_a_seed_is_the_same_in_every_process(monkeypatch: pytest.Mo
         assert cold(DRAWN) == here
 
 
-def test_the_grammar_draws_from_the_whole_language() -> None:
+def test_the_grammar_draws_from_the_whole_language():
     texts = "\n".join(Grammar(Random(seed), 24, 0.2).program() for seed in range(2000))  # noqa: S311
     for piece in ("if ", "while ", "for ", "else", " if ", "**", "@", "[", ".T", "dim=", "lambda", "1e308", "einsum"):
         assert piece in texts, piece
@@ -132,10 +123,10 @@ def test_the_grammar_draws_from_the_whole_language() -> None:
 LINE = Line(("explain", "x**2", "--x", "1", "--json"))
 
 
-def planted(effect: int | BaseException, said: str = "", **seams: Any) -> str:
+def planted(effect, said="", **seams):
     """Return what the contract says of a command line that ends so, and says this on standard error."""
 
-    def run(_: list[str], env: Environment) -> int:
+    def run(_, env):
         env.stderr.write(said)
         if isinstance(effect, BaseException):
             raise effect
@@ -144,12 +135,12 @@ def planted(effect: int | BaseException, said: str = "", **seams: Any) -> str:
     return outcome(LINE, run=run, **seams).fault or ""
 
 
-def loop(*_: object) -> int:
+def loop(*_):
     while True:
         pass
 
 
-def test_the_contract_sees_what_it_looks_for() -> None:
+def test_the_contract_sees_what_it_looks_for():
     """A check that cannot fail is none: each fault, planted, is found."""
     assert outcome(LINE).fault is None
     assert outcome(Line(("explain", "sinn(x)", "--x", "1", "--json"))).fault is None
@@ -184,12 +175,12 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("code", "out", "err", "fault"), ANSWERS)
-def test_the_contract_judges_an_answer(code: int, out: str, err: str, fault: str | None) -> None:
+def test_the_contract_judges_an_answer(code, out, err, fault):
     found = contract.answered(LINE, code, out, err)[1]
     assert (found is None) if fault is None else (fault in (found or ""))
 
 
-def test_the_runner_tells_of_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_runner_tells_of_a_fault(monkeypatch):
     out = io.StringIO()
     monkeypatch.setattr(fuzzing, "armed", lambda: None)
     assert fuzzing.night(3, range(2), out) == 0
@@ -210,22 +201,22 @@ FOUND_IN_CALLS = (
 
 
 @pytest.mark.parametrize("seed", portion([1, 2, 3], 3))
-def test_every_function_takes_or_refuses_every_kind_of_argument(seed: int) -> None:
+def test_every_function_takes_or_refuses_every_kind_of_argument(seed):
     assert arguments.faults(seed, 0, ROUNDS * len(FUNCTIONS)) == []
 
 
 @pytest.mark.parametrize("text", FOUND_IN_CALLS)
-def test_what_was_found_in_calls_is_answered_or_refused(text: str) -> None:
+def test_what_was_found_in_calls_is_answered_or_refused(text):
     assert arguments.outcome(text, readings=True).fault is None
 
 
 @pytest.mark.parametrize(("text", "fault"), [("x + unheard", None), ("sum(x)", None)])
-def test_an_error_and_an_answer_are_no_faults(text: str, fault: str | None) -> None:
+def test_an_error_and_an_answer_are_no_faults(text, fault):
     assert arguments.outcome(text, readings=True).fault is fault
 
 
-def test_an_exception_of_another_kind_is_a_fault() -> None:
-    def fail(*_: object) -> None:
+def test_an_exception_of_another_kind_is_a_fault():
+    def fail(*_):
         raise ZeroDivisionError("planted")
 
     assert arguments.outcome("sum(x)", readings=False, run=fail).fault == "ZeroDivisionError: planted"

@@ -3,8 +3,6 @@
 GRADCLI_SEED and GRADCLI_LIVE in the environment change which programs and how many.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What an answer prints, read as a reader reads it and evaluated by PyTorch; and faults planted in it are found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Where digits are lost: the two routes may differ by rounding there, and that is no disagreement."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

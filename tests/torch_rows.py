@@ -5,8 +5,6 @@ it is not 1, and the figures: y, and the gradient by each input. A new row has n
 PyTorch for all of them. The texts of PyTorch are evaluated by Python: they are constants of the tests.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

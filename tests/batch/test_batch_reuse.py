@@ -1,7 +1,5 @@
 """What is reused at another point gives the answer of a fresh run, byte for byte; what would not is derived anew."""
 
-from __future__ import annotations
-
 import json
 import random
 
@@ -137,7 +135,7 @@ def test_definitions_have_the_values_of_their_own_point():
 
 
 def test_what_is_recent_is_bounded_by_number_and_weight():
-    kept: Recent[str] = Recent(3, 10)
+    kept = Recent(3, 10)
     for key in "abcd":
         kept.keep(key, key.upper())
     assert [kept.get(key) for key in "abcd"] == [None, "B", "C", "D"]

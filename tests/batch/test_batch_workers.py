@@ -1,7 +1,5 @@
 """Worker processes that are killed, that hang, that want too much: one error line each, and all other answers stand."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

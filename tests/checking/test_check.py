@@ -1,7 +1,5 @@
 """``check``: two routes held against arithmetic with digits to spare, and what becomes of a rule that is wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """``--expect``: a derivative that was written by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Numbers that are expected hold at the point given alone, beside random and further points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """No kink and no jump passes without a note, and none is noted where there is none."""
 
-from __future__ import annotations
-
 import random
 import re
 from fractions import Fraction

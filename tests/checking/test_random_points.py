@@ -1,7 +1,5 @@
 """``--samples``: random points at which the program has a value."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """``check`` of formulas that assign what looks like a derivative, and that nothing is expected of."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

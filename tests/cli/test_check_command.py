@@ -1,7 +1,5 @@
 """``gradcli check``: one line and an exit code."""
 
-from __future__ import annotations
-
 import io
 import shlex
 

@@ -1,7 +1,5 @@
 """``gradcli check`` of a file of checks: a line for each, a summary, reports, and the exit code of the worst."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,11 +1,8 @@
 """Errors as the user of a shell sees them: one diagnostic, one way out, one exit code."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,13 +11,7 @@ from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 from oracles import portion
 
-if TYPE_CHECKING:
-    from syrupy.assertion import SnapshotAssertion
-
-    from conftest import Cli
-
-
-CASES: dict[str, tuple[str, ...]] = {
+CASES = {
     "missing-v": ("x**2", "--x", "1,2"),
     "missing-v-of-a-matrix": ("x**2", "--x", "1,2;3,4"),
     "missing-v-of-a-large-array": ("x*ones(40, 40)", "--x", "1"),
@@ -78,12 +69,12 @@ AS_JSON = ("missing-v", "missing-inputs", "unknown-input", "unknown-function", "
 
 
 @pytest.fixture(autouse=True)
-def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_error_is_one_diagnostic(cli: Cli, snapshot: SnapshotAssertion, name: str) -> None:
+def test_an_error_is_one_diagnostic(cli, snapshot, name):
     answer = cli("explain", *CASES[name])
     assert answer.code == 2
     assert answer.out == ""
@@ -93,7 +84,7 @@ def test_an_error_is_one_diagnostic(cli: Cli, snapshot: SnapshotAssertion, name:
 
 
 @pytest.mark.parametrize("name", AS_JSON)
-def test_an_error_is_a_document_too_where_json_is_asked_for(cli: Cli, snapshot: SnapshotAssertion, name: str) -> None:
+def test_an_error_is_a_document_too_where_json_is_asked_for(cli, snapshot, name):
     plain, answer = cli("explain", *CASES[name]), cli("explain", *CASES[name], "--json")
     assert answer.code == 2
     assert answer.err == plain.err
@@ -104,17 +95,17 @@ def test_an_error_is_a_document_too_where_json_is_asked_for(cli: Cli, snapshot: 
 
 
 @pytest.mark.parametrize("flags", [["--json"], ["--format", "json"], ["--format=json"], ["-F", "json"], ["-Fjson"]])
-def test_every_way_to_ask_for_json_gives_a_document(cli: Cli, flags: list[str]) -> None:
+def test_every_way_to_ask_for_json_gives_a_document(cli, flags):
     answer = cli("explain", "sinn(x)", "--x", "1", *flags)
     assert (answer.code, json.loads(answer.out)["error"]["kind"]) == (2, "unknown-function")
 
 
-def test_the_span_counts_characters_of_the_program(cli: Cli) -> None:
+def test_the_span_counts_characters_of_the_program(cli):
     document = json.loads(cli("explain", "3*x + sinn(x)", "--x", "1", "--json").out)
     assert document["error"]["span"] == [6, 10]
 
 
-def test_the_words_of_an_error_are_those_of_the_user(cli: Cli) -> None:
+def test_the_words_of_an_error_are_those_of_the_user(cli):
     """No class name of a library, and no name that the user did not write."""
     assert "Input should be" not in cli("explain", *CASES["usage-width"]).err
     assert "a + b" not in cli("explain", *CASES["shape-mismatch"]).err
@@ -122,14 +113,14 @@ def test_the_words_of_an_error_are_those_of_the_user(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("command", ["explain", "grad"])
-def test_both_commands_complain_alike(cli: Cli, command: str) -> None:
+def test_both_commands_complain_alike(cli, command):
     for case in CASES.values():
         told = cli(command, *case)
         assert told.code == 2, case
         assert told.err.startswith("error: "), case
 
 
-def test_a_fault_of_gradcli_is_an_apology_and_no_traceback(cli: Cli) -> None:
+def test_a_fault_of_gradcli_is_an_apology_and_no_traceback(cli):
     fault = Faulty(ZeroDivisionError("inside"))
     answer = cli("explain", "-", "--x", "1", stdin=fault)
     assert answer.code == 70
@@ -139,7 +130,7 @@ def test_a_fault_of_gradcli_is_an_apology_and_no_traceback(cli: Cli) -> None:
         cli("explain", "-", "--x", "1", "--debug", stdin=fault)
 
 
-def test_an_interrupt_ends_with_130_and_a_closed_pipe_with_0(cli: Cli) -> None:
+def test_an_interrupt_ends_with_130_and_a_closed_pipe_with_0(cli):
     assert cli("explain", "-", "--x", "1", stdin=Faulty(KeyboardInterrupt())).code == 130
     assert run(["explain", "x", "--x", "1"], Environment(stdout=Closed(), stderr=stream())) == 0
 
@@ -149,7 +140,7 @@ CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ud
 
 
 @pytest.mark.parametrize("row", portion(ROWS, 6), ids=lambda row: str(row["id"]))
-def test_the_corpus_of_bad_input_ends_as_it_should(cli: Cli, row: dict[str, Any]) -> None:
+def test_the_corpus_of_bad_input_ends_as_it_should(cli, row):
     answer = cli(*row["args"], stdin=row["stdin"] or "")
     assert (answer.code == 0) is (row["expect"] == "ok"), row["why"]
     assert answer.code != 70

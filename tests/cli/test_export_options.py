@@ -1,7 +1,5 @@
 """``--code``, ``--format`` and the suffixes of ``-o``: what is written, and what is refused in clear words."""
 
-from __future__ import annotations
-
 import pytest
 
 PROGRAM = ("explain", "x**2", "--x", "3")

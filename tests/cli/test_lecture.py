@@ -1,7 +1,5 @@
 """``--reveal`` at a terminal, and ``--figure``: what a teacher shows, step by step and on a slide."""
 
-from __future__ import annotations
-
 import io
 import re
 from xml.etree import ElementTree

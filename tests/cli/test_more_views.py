@@ -1,21 +1,13 @@
 """``--rows``, ``--jvp``, ``--hessian``, ``--lr`` and ``--full``, as the user of a shell sees them."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
 
 import jsonschema
 import numpy as np
 import pytest
 
 from oracles import ask, strict_json
-
-if TYPE_CHECKING:
-    from syrupy.assertion import SnapshotAssertion
-
-    from conftest import Cli
 
 THREE = ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1.,2.")
 NETWORK = (
@@ -40,7 +32,7 @@ WIDTHS = (40, 80, 200)
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", CASES)
-def test_a_view_looks_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str, width: int) -> None:
+def test_a_view_looks_like_this(cli, snapshot, name, width):
     answer = cli("explain", *CASES[name], "--width", str(width))
     assert answer.code == 0, answer.err
     lines = answer.out.splitlines()
@@ -51,7 +43,7 @@ def test_a_view_looks_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str
 
 @pytest.mark.parametrize("name", ["jvp", "hessian", "descent"])
 @pytest.mark.parametrize("form", ["--ascii", "-F=plain"])
-def test_in_other_forms_it_looks_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str, form: str) -> None:
+def test_in_other_forms_it_looks_like_this(cli, snapshot, name, form):
     answer = cli("explain", *CASES[name], *form.split("="))
     assert form != "--ascii" or answer.out.isascii()
     assert answer.snapshot == snapshot

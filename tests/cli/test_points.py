@@ -1,7 +1,5 @@
 """``gradcli check`` at several points: values that are given again, and the command that shows the failing one."""
 
-from __future__ import annotations
-
 import shlex
 
 import numpy as np

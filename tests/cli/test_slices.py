@@ -1,7 +1,5 @@
 """``--row`` and ``--column``: parts of J by the place of an entry, held or not."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

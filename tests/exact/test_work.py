@@ -1,7 +1,5 @@
 """Counted work bounds every verdict: the same on a fast machine and a slow one, and more of it decides more."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """Forward says what ran: a line for each name of the program, with its value, as the user wrote it."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

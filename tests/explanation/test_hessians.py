@@ -1,7 +1,5 @@
 """Second derivatives: every op, the seeds and random programs against PyTorch, mpmath and differences."""
 
-from __future__ import annotations
-
 import re
 
 import mpmath

@@ -1,7 +1,5 @@
 """The lines that answer what beginners ask, and the records beside them, held against PyTorch."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -3,8 +3,6 @@
 Every choice goes through a ``random.Random``, so that a seed, Hypothesis or a coverage-guided fuzzer can make it.
 """
 
-from __future__ import annotations
-
 import re
 from random import Random
 

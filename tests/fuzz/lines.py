@@ -1,7 +1,5 @@
 """Command lines round a program: values for its variables, v, bounds, and ways to print."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

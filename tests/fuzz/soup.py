@@ -1,7 +1,5 @@
 """Texts with no grammar, and grammatical ones spoiled: token soup, bytes, look-alikes, mutations."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

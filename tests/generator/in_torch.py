@@ -4,8 +4,6 @@ A function goes by PyTorch's name of it, a list is an array where PyTorch takes 
 for raises one of ``REFUSED``.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """What PyTorch says of a program, and where gradcli says otherwise: y, J, the gradient, formulas, ``check``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

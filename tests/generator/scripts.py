@@ -1,8 +1,6 @@
 """Random programs that PyTorch runs as they stand: names that collide, loops, branches, masks, writes, many shapes."""
 
 # ruff: noqa: E501 - lists of forms
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

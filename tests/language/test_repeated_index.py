@@ -1,7 +1,5 @@
 """Assignments that write an entry more than once: the last value stays, and PyTorch's backward counts each of them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where PyTorch's own formula loses digits that are right here: a note stands there, with PyTorch's number."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 
@@ -24,7 +22,7 @@ NAMES = [
 ]
 
 
-def call_of(name: str) -> str:
+def call_of(name):
     call = RECORDS[name].torch.call
     return call if "(" in call else f"{call}(x)"
 
@@ -36,7 +34,7 @@ def functions():
     return torch_functions() | {"torch": torch}
 
 
-def theirs(name: str, x: float) -> tuple[float, float]:
+def theirs(name, x):
     """Return PyTorch's value and slope."""
     import torch
 
@@ -50,11 +48,11 @@ def theirs(name: str, x: float) -> tuple[float, float]:
     return y.item(), leaf.grad.item()
 
 
-def is_lost(own: float, other: float) -> bool:
+def is_lost(own, other):
     return bool(np.isfinite(own) and abs(own) > NORMAL and not abs(own - other) <= DIGITS * abs(own))
 
 
-def ours(name: str, x: float) -> tuple[tuple[float, float], list[str]]:
+def ours(name, x):
     """Return the value and the slope, and what the notes say of PyTorch's."""
     found = gradcli.explain(call_of(name), x=x)
     notes = [note.message for note in found.notes if note.kind == "torch-loses-digits"]

@@ -1,7 +1,5 @@
 """Entries that are 0 in exact arithmetic and not in doubles: what rounding leaves of their terms is right, no more."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Takes the text of an answer apart, and holds each statement in it against the truth."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

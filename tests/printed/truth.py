@@ -1,8 +1,6 @@
 """What PyTorch says of a program: each value that it assigns, each cotangent, and J."""
 
 # ruff: noqa: SIM905 - names in lines
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter
@@ -31,7 +29,7 @@ class Truth:
     """What the output is called; None where the program gives it no name."""
 
     @classmethod
-    def of(cls, script) -> Truth | None:
+    def of(cls, script) -> "Truth | None":
         """Return the truth about a script; None where PyTorch refuses it or nothing depends on an input."""
         tensors = {name: torch.as_tensor(np.asarray(value, dtype=float)) for name, value in script.inputs.items()}
         leaves = {name: tensors[name].requires_grad_() for name in script.wrt or tensors}

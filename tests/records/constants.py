@@ -1,7 +1,5 @@
 """Numbers, shapes and options that several records share."""
 
-from __future__ import annotations
-
 from math import inf, nan
 
 import numpy as np

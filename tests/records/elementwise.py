@@ -1,7 +1,5 @@
 """Functions of numbers, entry by entry, and the operators."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Activations, losses and layers."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 

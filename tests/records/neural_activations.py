@@ -1,7 +1,5 @@
 """Activations that few programs call."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 

@@ -1,7 +1,5 @@
 """Functions of numbers that few programs call, comparisons, logic and tests of entries by their names."""
 
-from __future__ import annotations
-
 import math
 import operator
 

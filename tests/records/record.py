@@ -1,7 +1,5 @@
 """What the tests know of an op and of a function, in one record each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

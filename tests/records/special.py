@@ -1,7 +1,5 @@
 """Special functions: of gamma, of the normal distribution and of entropy."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 

@@ -1,7 +1,5 @@
 """LaTeX, Markdown, HTML and SVG of an answer: they say what the tables say, and no text escapes from its place."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

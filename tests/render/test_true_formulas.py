@@ -1,10 +1,6 @@
 """Formulas of the document equal the numbers beside them, where sympy's form has lost all digits or has no value."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +15,7 @@ CASES = TABLES["CASES"]
 
 @pytest.mark.parametrize(("program", "inputs"), CASES)
 @pytest.mark.parametrize("batch", [False, True])
-def test_formulas_are_their_numbers(program: str, inputs: dict[str, Any], batch: bool) -> None:
+def test_formulas_are_their_numbers(program, inputs, batch):
     v = np.ones_like(gradcli.function(program).value(**inputs)).tolist()
     if batch:
         document = gradcli.answer({"program": program, "inputs": inputs, "v": v})
@@ -44,17 +40,17 @@ def test_formulas_are_their_numbers(program: str, inputs: dict[str, Any], batch:
         ("x/x", 0.0, "0/0"),
     ],
 )
-def test_the_short_form_gives_way_where_it_is_not_true(program: str, x: float, formula: str) -> None:
+def test_the_short_form_gives_way_where_it_is_not_true(program, x, formula):
     assert gradcli.explain(program, x=x).to_dict()["jacobian"]["x"]["symbolic"] == formula
 
 
-def test_a_saturated_record_leaves_the_formulas_of_the_next_as_they_are() -> None:
+def test_a_saturated_record_leaves_the_formulas_of_the_next_as_they_are():
     told = [gradcli.answer({"program": "tanh(x)", "inputs": {"x": x}}) for x in (0.5, 20.0, 0.5)]
     symbolic = [answer["jacobian"]["x"]["symbolic"] for answer in told]
     assert symbolic == ["1 - tanh(x)**2", "1/cosh(x)**2", "1 - tanh(x)**2"]
 
 
-def formulas(document: dict[str, Any], inputs: dict[str, Any]) -> Iterator[tuple[str, float, dict[str, Any]]]:
+def formulas(document, inputs):
     """Yield every formula of a document with the number beside it and the values of the names that it may use."""
     names = dict(inputs)
     for jacobian in document["jacobian"].values():
@@ -67,20 +63,20 @@ def formulas(document: dict[str, Any], inputs: dict[str, Any]) -> Iterator[tuple
             yield text, number, names
 
 
-def flat(found: Any) -> list[Any]:
+def flat(found):
     return [part for inner in found for part in flat(inner)] if isinstance(found, list) else [found]
 
 
-def numbers(found: Any) -> list[float]:
+def numbers(found):
     return [float(number) for number in flat(found)]
 
 
-def read(text: str, names: dict[str, Any]) -> Any:
+def read(text, names):
     function = gradcli.function(text)
     return function.value(**{name: names[name] for name in function.inputs})
 
 
-def same(found: Any, number: float) -> bool:
+def same(found, number):
     if not math.isfinite(number):
         return not math.isfinite(found)
     return abs(float(found) - number) <= 1e-9 * abs(number)

@@ -4,8 +4,6 @@
 library has them: what is printed, the gradients of each derivative call, the error that ends it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Formatting beside Python's own: f-strings, the % operator and str.format, texts and errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

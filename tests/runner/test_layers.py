@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - a row is a line
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -4,8 +4,6 @@
 of PyTorch, JAX and autograd whose functions take functions. ``python tests/script_recorder.py FILE`` records them anew.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Python functions in place of a text: read from their source and never called; values and gradients are PyTorch's."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math
@@ -110,12 +108,12 @@ def of_pythons_sum(x):
     return sum(torch.outer(x, x))[1]
 
 
-def annotated(x: torch.Tensor, by: float = 1.5) -> torch.Tensor:
+def annotated(x, by=1.5):
     """Multiply.
 
     Text at the margin.
     """
-    y: torch.Tensor = x * by
+    y = x * by
     return y.sum()
 
 
@@ -329,7 +327,7 @@ def of_complex(x):
     return x * WAVES
 
 
-namespace: dict[str, object] = {}
+namespace = {}
 exec("def typed(x): return x**2", namespace)  # noqa: S102 - a function without a file
 
 ERRORS = [
@@ -375,7 +373,7 @@ SOURCES = {
 def test_a_file_that_was_changed_is_not_read(text, tmp_path):
     path, (changed, message) = tmp_path / "own.py", SOURCES[text]
     path.write_text(text)
-    names: dict[str, object] = {}
+    names = {}
     exec(compile(text, str(path), "exec"), names)  # noqa: S102 - as an import does
     assert gradcli.explain(names["f"], inputs={"y" if "(y)" in text else "x": 2.0}).agreement.agree
     path.write_text(changed + "\n# longer\n")

@@ -3,8 +3,6 @@
 Python 3.11 and NumPy 2.4 recorded the rows; sets of texts and addresses, which differ from run to run, are not printed.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

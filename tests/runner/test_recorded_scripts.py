@@ -1,7 +1,5 @@
 """Recorded scripts: what they print, each derivative call and the error, as PyTorch, NumPy and JAX left them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

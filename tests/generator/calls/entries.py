@@ -3,8 +3,6 @@
 # ruff: noqa: E501, RUF059 - a call is a line
 # fmt: off
 
-from __future__ import annotations
-
 from generator.calls.kit import CALLS, Kit, call, listed, literal, of_one_tensor
 
 UNARY = {

@@ -1,7 +1,5 @@
 """Random programs of the calls, each statement tried in PyTorch when it is made."""
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any

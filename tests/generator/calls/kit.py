@@ -1,7 +1,5 @@
 """What calls are made of: tensors, dims, positions, masks and options, each written as PyTorch's documentation does."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 # ruff: noqa: E501, UP031 - a call is a line
 # fmt: off
 
-from __future__ import annotations
-
 import numpy as np
 
 from generator.calls.kit import Kit, NotTaken, call, listed, literal, of_one_tensor, tensor
