@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from oracles import slow
+from oracles import cases, slow
+
+TABLES = cases("audit.toml")
 
 TESTS = Path(__file__).parent
 
@@ -95,19 +97,7 @@ CHILD = textwrap.dedent(
     """
 )
 
-INJECTED = [
-    "__import__('os').system('touch owned')", "eval('1')", "exec('1')", "open('owned', 'w')", "np.save('owned', x)",
-    "x.tofile('owned')", "x.dump('owned')", "torch.save(x, 'owned')", "np.load('owned', allow_pickle=True)",
-    "f'{__import__(\"os\")}'", "(lambda: 0)()", "[c for c in ().__class__.__bases__]", "sympify('1')", "S('1')",
-    "import os\nos.system('touch owned')", "@x\ndef f(): pass\nx", "x if __import__('os') else x",
-    "x[open('owned', 'w')]", "np.lib.npyio.DataSource('.').open('owned', 'w')", "torch.load('owned')", "exit()",
-    "x.__reduce__()", "x.__class__.__mro__[-1].__subclasses__()", "getattr(x, '__class__')", "globals()", "vars()",
-    "np.f2py.sys.exit(3)", "math.__loader__.load_module('os')", "'{0.__class__}'.format(x)", "np.genfromtxt('owned')",
-    "`touch owned`", "$(touch owned)", "; touch owned", "| touch owned", "x\nraise SystemExit", "assert False\nx",
-    "from os import system as sin\nsin('touch owned')", "sin = eval\nsin('1')", "e = open\ne('owned', 'w')",
-    "Symbol('__import__(\"os\").system(\"touch owned\")')", "lambdify(x, 'open(\"owned\", \"w\")')", "breakpoint()",
-    "__builtins__['open']('owned', 'w')", "type(x)(1)", "x.astype('O')", "np.array([x], dtype=object)", "input()",
-]  # fmt: skip
+INJECTED = TABLES["INJECTED"]
 FUZZED = 100
 
 

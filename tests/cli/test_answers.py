@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from oracles import portion
+from oracles import cases, portion
+
+TABLES = cases("answers.toml")
 
 SEEDS = {case["id"]: case for case in json.loads((Path(__file__).parents[1] / "data" / "seed_cases.json").read_text())}
 TWO_TO_THREE = ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1,2", "--v", "1,10,100")
@@ -119,14 +121,7 @@ def test_quiet_says_nothing_and_keeps_the_code(cli):
     assert (silent.code, silent.out, silent.err) == (3, "", "")
 
 
-PROGRAMS = [
-    (("x**2 + 1",), ""),
-    (("-f", "model.py"), ""),
-    (("--file", "model.py"), ""),
-    (("-fmodel.py",), ""),
-    (("-",), "x**2 + 1\n"),
-    (("-f", "-"), "x**2 + 1\n"),
-]
+PROGRAMS = TABLES["PROGRAMS"]
 
 
 @pytest.mark.parametrize(("words", "stdin"), PROGRAMS)
@@ -137,20 +132,7 @@ def test_a_program_comes_from_the_command_line_a_file_or_standard_input(cli, wor
         assert (answer.code, answer.out, answer.err) == (0, "6\n", ""), order
 
 
-GRADIENTS = [
-    (("x**3", "--x", "2"), "12\n"),
-    (("sum(x**2)", "--x", "1,2"), "2,4\n"),
-    (("x**2", "--x", "3,", "--v", "1"), "6,\n"),
-    (("x*2", "--x", "-1,2", "--v", "-1,1"), "-2,2\n"),
-    (("sum(x**2)", "--x", "1,2;3,4"), "2,4;6,8\n"),
-    (("sum(x**2)", "--x", "[[[1],[2]]]"), "[[[2],[4]]]\n"),
-    (("W @ x", "--W", "1,2;3,4", "--x", "1,1", "--v", "1,0", "--wrt", "W"), "1,1;0,0\n"),
-    (("W @ x", "--W", "1,2;3,4", "--x", "1,1", "--v", "1,0"), "W=1,1;0,0\nx=1,2\n"),
-    (("x/3", "--x", "1"), "0.3333333333333333\n"),
-    (("2*x", "--x", "1,2", "--v", "1,0", "--v", "0,1", "--v", "1,1"), "4,4\n"),
-    (("x**2", "--x", "3", "--v", "1,10,100"), "666\n"),
-    (("v**2", "--set", "v=3"), "6\n"),
-]
+GRADIENTS = TABLES["GRADIENTS"]
 
 
 @pytest.mark.parametrize(("words", "numbers"), GRADIENTS)

@@ -16,6 +16,9 @@ import pytest
 
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
+from oracles import cases
+
+TABLES = cases("completion.toml")
 
 ROWS = {  # the line before the cursor: some of what may follow, and what may not
     "gradcli ": ({"explain", "grad", "check", "run", "batch", "functions", "schema"}, {"--format"}),
@@ -105,15 +108,7 @@ SCRIPTS = {  # how each shell is started, and the lines that read its script
     "zsh": (["zsh", "-f", "-i"], 'autoload -U compinit; compinit -u -D; eval "$(gradcli --show-completion)"'),
     "fish": ([str(shutil.which("fish")), "--no-config", "-c"], "gradcli --show-completion | source"),
 }
-TYPED = {  # what is typed before Tab, and what the screen shows then
-    "gradcli expl": "gradcli explain ",
-    "gradcli explain 'sin(a)*w' --a 1 --forma": "--format ",
-    "gradcli explain 'sin(a)*w' --format ": "table",
-    "gradcli functions softpl": "gradcli functions softplus",
-    "gradcli explain 'sin(abc)*w' --ab": "--abc",
-    "gradcli explain x --x @on": "@one.csv",
-    "gradcli explain -f progr": "program.py",
-}
+TYPED = TABLES["TYPED"]  # what is typed before Tab, and what the screen shows then
 
 
 def session(shell, typed, folder):

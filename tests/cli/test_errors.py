@@ -9,60 +9,11 @@ import pytest
 from conftest import Closed, Faulty, stream
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
-from oracles import portion
+from oracles import cases, portion
 
-CASES = {
-    "missing-v": ("x**2", "--x", "1,2"),
-    "missing-v-of-a-matrix": ("x**2", "--x", "1,2;3,4"),
-    "missing-v-of-a-large-array": ("x*ones(40, 40)", "--x", "1"),
-    "missing-inputs": ("W @ x + b", "--x", "1,2"),
-    "missing-input-with-a-near-name": ("3*theta", "--thetta", "1"),
-    "missing-input-that-is-a-function": ("sin*x", "--x", "1"),
-    "missing-input-that-is-an-option": ("json*x", "--x", "1"),
-    "unknown-input": ("x**2", "--x", "1", "--z", "2"),
-    "unknown-wrt": ("W @ x", "--W", "1,2;3,4", "--x", "1,2", "--wrt", "w"),
-    "unknown-function": ("3*x + sinn(x)*y", "--x", "1", "--y", "2"),
-    "unknown-function-on-line-2": ("y = x**2\nz = soft_max(y)\nz", "--x", "1"),
-    "unknown-method": ("x.summ()", "--x", "1"),
-    "not-allowed": ("{a**2 for a in x}", "--x", "1,2"),
-    "caret": ("x^2", "--x", "1"),
-    "syntax": ("3*(x + 1", "--x", "1"),
-    "character": ("x² + 1", "--x", "1"),
-    "control-character": ("x + \x1b[31m1", "--x", "1"),
-    "shape-mismatch": ("x + [1, 2, 3]", "--x", "1,2"),
-    "matmul-mismatch": ("h = W @ x\nsum(h)", "--W", "1,2,3;4,5,6", "--x", "1,2"),
-    "index": ("x[3]*2", "--x", "1,2,3"),
-    "ambiguous": ("max(x, 0)", "--x", "1,2"),
-    "in-place": ("y = x; y[0] = 1; y", "--x", "1,2"),
-    "truth-value": ("x > 1", "--x", "1"),
-    "v-mismatch": ("x**2", "--x", "1,2", "--v", "1,2,3"),
-    "strict-v": ("x**2", "--x", "3", "--v", "1,10", "--strict"),
-    "value": ("x**2", "--x", "1,two,3"),
-    "value-json": ("x**2", "--x", "[1,,2]"),
-    "value-not-finite": ("x**2", "--x", "1e400"),
-    "value-empty": ("x**2", "--x", ""),
-    "budget-turns": ("while x > 0: pass\nx", "--x", "1", "--budget", "turns=1000"),
-    "budget-elements": ("sum(x*ones(10**12))", "--x", "1"),
-    "budget-depth": ("(" * 150 + "x" + ")" * 150, "--x", "1"),
-    "file-missing": ("sum(x)", "--x", "@weights.npy"),
-    "file-suffix": ("sum(x)", "--x", "@weights.pt"),
-    "program-file-missing": ("-f", "model.py", "--x", "1"),
-    "program-twice": ("x", "-f", "model.py", "--x", "1"),
-    "program-none": ("--x", "1"),
-    "output-suffix": ("x", "--x", "1", "-o", "answer.pdf"),
-    "output-folder": ("x", "--x", "1", "-o", "nowhere/answer.json"),
-    "usage-typo": ("x**2", "--x", "1", "--jsn"),
-    "usage-no-value": ("x**2", "--x"),
-    "usage-no-v": ("x**2", "--x", "1", "--v"),
-    "usage-two-programs": ("x**2", "x**3", "--x", "1"),
-    "usage-one-dash": ("x**2", "-x", "1"),
-    "usage-two-values": ("x**2", "--x", "1", "--x", "2"),
-    "usage-format": ("x", "--x", "1", "--format", "yaml"),
-    "usage-width": ("x", "--x", "1", "--width", "wide"),
-    "usage-budget": ("x", "--x", "1", "--budget", "turn=5"),
-    "usage-set": ("x", "--set", "x"),
-    "usage-dunder": ("x", "--x", "1", "--__class__", "1"),
-}
+TABLES = cases("errors.toml")
+
+CASES = TABLES["CASES"]
 
 AS_JSON = ("missing-v", "missing-inputs", "unknown-input", "unknown-function", "shape-mismatch", "v-mismatch",
            "budget-turns", "file-missing", "usage-typo", "value")  # fmt: skip

@@ -4,24 +4,11 @@ import pytest
 
 from gradcli import GradcliError, function
 from gradcli.batch.answers import answer
+from oracles import cases
 
-ITSELF = [
-    ("x = 3\nx*2", (), "assigns x itself", "leave out line 1, 'x = 3', and give --x 3"),
-    ("x = 3; sum(x)", (), "assigns x itself", "leave out line 1, 'x = 3', and give --x 3"),
-    (
-        "n = 3\nx = torch.tensor([1., 2.])\ny = x**n\nsum(y)", (), "assigns n and x itself",
-        "leave out line 1, 'n = 3', and give --n 3; "
-        "or leave out line 2, 'x = torch.tensor([1., 2.])', and give --x 'torch.tensor([1., 2.])'",
-    ),
-    ("a, b = 1, [2, 3]\na*b", ("--v", "1,1"), "assigns a and b itself", "and give --b '[2, 3]'"),
-    ("w = [1,\n 2]\nsum(w)", (), "assigns w itself", "leave out line 1, 'w = [1,', and give --w VALUE"),
-    ("json = 2\njson*2", (), "assigns json itself", "and give --set json=2"),
-    ("x = 1\nx = x*2\nx *= x\nx", (), "assigns x itself", "leave out line 1, 'x = 1', and give --x 1"),
-    ("x = 3\nx*2", ("--wrt", "x"), "assigns x itself", "give --x 3"),
-    ("x = 3\nx*2", ("--x", "2"), "has its own value of 'x'", "leave out line 1, 'x = 3', and the value that is given"),
-    ("x = 3\nx*y", ("--y", "2", "--wrt", "x"), "has its own value of 'x'", "leave out line 1, 'x = 3'"),
-    ("h = y*2\nh", ("--y", "2", "--h", "2"), "'h' is computed by the program", "h.grad, stands under Backward"),
-]  # fmt: skip
+TABLES = cases("inputs.toml")
+
+ITSELF = TABLES["ITSELF"]
 
 
 @pytest.mark.parametrize("command", ["explain", "grad", "check"])
@@ -49,15 +36,7 @@ def test_what_is_said_can_be_done(cli):
         assert cli("check", "\n".join(lines), *words).code == 0
 
 
-FLAGS = [
-    ("check", "seed*x", ("--x", "2", "--seed", "3"), "add --set seed=3"),
-    ("check", "samples*expect", (), "add --set samples=VALUE --set expect=VALUE"),
-    ("explain", "seed*x", ("--x", "2"), "add --set seed=VALUE"),
-    ("explain", "precision*x", ("--x", "2"), "add --set precision=VALUE"),
-    ("grad", "precision*x", ("--x", "2"), "add --precision VALUE"),
-    ("grad", "help*q", (), "add --set help=VALUE --q VALUE"),
-    ("grad", "3*theta", ("--thetta", "1"), "--thetta was given: did you mean --theta?"),
-]
+FLAGS = TABLES["FLAGS"]
 
 
 @pytest.mark.parametrize(("command", "program", "given", "hint"), FLAGS)
@@ -81,13 +60,7 @@ def test_a_formula_of_expect_is_told_what_it_may_use(cli):
     assert "--q" not in cli("check", "x**2", "--x", "3", "--expect", "2*q").err
 
 
-EXPECTED = [
-    ("q=2*x", "'q' is not differentiated"),
-    ("q = 6", "'q' is not differentiated"),
-    ("q=1,2;3,4", "'q' is not differentiated"),
-    ("q=2*x; 6", "'q' is not differentiated"),
-    ("c=2*x", "'c' is not differentiated"),
-]
+EXPECTED = TABLES["EXPECTED"]
 
 
 @pytest.mark.parametrize(("text", "message"), EXPECTED)

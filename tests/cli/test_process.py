@@ -8,8 +8,10 @@ import sys
 
 import pytest
 
-from oracles import portion, portion_of_rows
+from oracles import cases, portion, portion_of_rows
 from processes import EXPLAIN, GRADCLI, environment, on_terminal, run
+
+TABLES = cases("process.toml")
 
 ESCAPE = "\x1b["
 
@@ -100,19 +102,7 @@ def test_an_interrupt_is_quiet():
     assert set(err.splitlines()) <= {"at work"}
 
 
-COLOURS = [
-    ((), {}, True),
-    (("--color", "auto"), {}, True),
-    (("--color", "never"), {}, False),
-    ((), {"NO_COLOR": "1"}, False),
-    ((), {"TERM": "dumb"}, False),
-    ((), {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
-    (("--color", "always"), {"NO_COLOR": "1"}, True),
-    (("--color", "always"), {"TERM": "dumb"}, True),
-    (("--color", "never"), {"FORCE_COLOR": "1"}, False),
-    (("--json",), {}, False),
-    (("--format", "plain"), {}, False),
-]
+COLOURS = TABLES["COLOURS"]
 
 
 @pytest.mark.parametrize(("flags", "changes", "coloured"), portion_of_rows(COLOURS, 3))

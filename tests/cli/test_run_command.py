@@ -8,28 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from oracles import cases
 from processes import GRADCLI, environment, on_terminal
+
+TABLES = cases("run_command.toml")
 
 LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
 NO_SCALAR = "RuntimeError: grad can be implicitly created only for scalar outputs"
-ENDS = {  # text, exit code, standard output, standard error
-    "to its end": (f"{LEAF}(x**2).sum().backward()\nprint(x.grad)", 0, "tensor([2., 4.])\n", ""),
-    "without a print": ("x = 1", 0, "", ""),
-    "empty": ("", 0, "", ""),
-    "by an error of PyTorch": (
-        f"{LEAF}print('a')\nfor i in range(3):\n    x.backward()", 1, "a\n", f"{NO_SCALAR}\n  line 5: x.backward()\n",
-    ),
-    "by an error in a function": (
-        "def f(n):\n    return 1/n\nf(0)", 1, "", "ZeroDivisionError: division by zero\n  line 2: return 1/n\n",
-    ),
-    "by raise": ("raise ValueError('no\\nway')", 1, "", "ValueError: no way\n  line 1: raise ValueError('no\\nway')\n"),
-    "by raise without words": ("raise KeyError", 1, "", "KeyError\n  line 1: raise KeyError\n"),
-    "caught": ("try:\n    1/0\nexcept ZeroDivisionError as e:\n    print(e)", 0, "division by zero\n", ""),
-    "by sys.exit": ("import sys\nprint(1)\nsys.exit()", 0, "1\n", ""),
-    "by sys.exit with a number": ("import sys\nsys.exit(7)", 7, "", ""),
-    "by sys.exit with a large number": ("import sys\nsys.exit(256 + 3)", 3, "", ""),
-    "by sys.exit with a text": ("import sys\nsys.exit('bye')", 1, "", "bye\n"),
-}  # fmt: skip
+ENDS = TABLES["ENDS"]  # text, exit code, standard output, standard error
 
 
 @pytest.mark.parametrize("name", ENDS)
@@ -76,14 +62,7 @@ def test_a_command_line_that_is_wrong(cli, args):
     assert COMMAND_LINES[args] in answer.err
 
 
-FREE = {  # script, values, what is printed
-    "a leaf": ("y = (x**2).sum(); y.backward(); print(x.grad)", ("--x", "1,2"), "tensor([2., 4.])\n"),
-    "a number that is a leaf": ("y = x**2\ny.backward()\nprint(x.grad)", ("--x", "3"), "tensor(6.)\n"),
-    "a number of Python's": ("for i in range(n):\n    print(i)", ("--n", "2"), "0\n1\n"),
-    "a fraction of Python's": ("import torch\nlr = rate * 2\nprint(lr)", ("--rate", "0.25"), "0.5\n"),
-    "an array of NumPy's": ("import numpy as np\nprint(np.sum(a))", ("--a", "1,2.5"), "3.5\n"),
-    "by --set": ("print(n + 1)", ("--set", "n=4"), "5\n"),
-}
+FREE = TABLES["FREE"]  # script, values, what is printed
 
 
 @pytest.mark.parametrize("name", FREE)
@@ -121,16 +100,7 @@ def test_a_budget_is_that_of_the_script(cli):
     assert "'turns' of 10" in answer.err
 
 
-SHOWN = {
-    "letters": ("é ✓ 日本 🙂", "é ✓ 日本 🙂\n"),
-    "a colour": ("\\x1b[31mred", "\\x1b[31mred\n"),
-    "a title": ("\\x1b]0;owned\\x07", "\\x1b]0;owned\\x07\n"),
-    "c1": ("\\x9b31m", "\\x9b31m\n"),
-    "backspace": ("a\\x08b", "a\\x08b\n"),
-    "override": ("\\u202eabc", "\\u202eabc\n"),
-    "tabs and returns": ("a\\tb\\rc", "a\tb\rc\n"),
-    "a surrogate": ("\\ud800", "\\ud800\n"),
-}
+SHOWN = TABLES["SHOWN"]
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -148,13 +118,7 @@ def test_what_an_error_says_moves_no_terminal(cli):
     assert answer.err.isascii()
 
 
-CELLS = [
-    ("markdown", "# A title"),
-    ("code", "%matplotlib inline\nimport torch\n!pip install torch"),
-    ("code", ""),
-    ("code", "%%bash\nrm -rf /"),
-    ("code", "x = torch.ones(2)\nprint(x)\nx.backward()"),
-]
+CELLS = TABLES["CELLS"]
 
 
 @pytest.mark.parametrize("by_lines", [True, False])

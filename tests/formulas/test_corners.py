@@ -6,7 +6,9 @@ import pytest
 import gradcli
 from formula_reading import CHAIN, check_formulas, evaluated, python
 from gradcli.jacobian import functions as s
-from oracles import EXACT, assert_close, portion_of_rows
+from oracles import EXACT, assert_close, cases, portion_of_rows
+
+TABLES = cases("corners.toml")
 
 LONG = np.linspace(-1.5, 1.5, 150)
 WITH_ZEROS = np.where(LONG > 1, 0.0, np.abs(LONG))
@@ -24,18 +26,7 @@ def kinds(found):
     return {note.kind for note in found.notes}
 
 
-FORMULAS = {
-    "exp(x*0 + 1)*x": {"x": 0.5},
-    "y = zeros(3); y[0] = x; y[1] = x*x; softmax(y)": {"x": 0.7},
-    "y = x*2; y[1] = 3; logsumexp(y)*y": {"x": [0.5, -0.2, 0.1]},
-    "y = [[1, 2], [3, 4]]; y[0] = x; y[1, 1] = x[0]*x[1]; inv(y)": {"x": [0.5, -0.2]},
-    "y = x*x; y[[2, 0]] = [x[1], 5*x[2]]; norm(y)*y": {"x": [0.5, -0.2, 0.3]},
-    "y = zeros(2); y[0] = x; y[0] = 3; y*x": {"x": 2.0},
-    "a*(x//2)": {"a": 3.0, "x": 5.0},
-    "a**(x//2) + (x//2)**a - (x//2)": {"a": 3.0, "x": 5.0},
-    "a/(x//2) - det([[x//2, 1], [2, a]])*(x//2)": {"a": 3.0, "x": 5.0},
-    "a[0]*(x//2) + (x//2)/a[1]": {"a": [3.0, 2.0], "x": [5.0, 7.5]},
-}
+FORMULAS = TABLES["FORMULAS"]
 
 
 @pytest.mark.parametrize("program", FORMULAS)

@@ -8,13 +8,14 @@ from gradcli.formulas.readback import read_back
 from oracles import cases, portion_of_rows
 from readback_programs import in_doubles
 
+TABLES = cases("formula_texts.json")
+
 GIVEN = {
     "x": 0.5, "s": 1.0, "t": 2.0, "p": 2.0, "m": 1.0, "a": 0.7, "b": 2.0, "c": 3.0, "w": 1.2, "y": 0.4, "k": 0.3,
     "v": [0.3, 0.5, 0.9], "u": [0.7, 0.2, 0.4], "M": [[0.5, -0.3], [0.2, 0.8]], "w2": [0.4, 0.9], "t2": [0.1, 0.6],
     "q": [0.1, 0.2, 0.3, 0.4], "r": [0.5, 0.1, 0.9, 0.2], "D": np.arange(16.0).reshape(4, 4) / 10 - 0.7,
     "E": [[0.5, -0.3, 0.2]], "X2": [[0.1, 0.2, 0.3], [0.4, 0.6, 0.8]], "T2": [[0.0, 1.0]],
 }  # fmt: skip
-TABLES = cases("formula_texts.json")
 TEXTS = TABLES["TEXTS"]
 
 
@@ -35,19 +36,7 @@ def test_a_formula_is_written_as_a_person_writes_it(text, name, wanted):
     assert (count >= len(jacobian.formulas), wrong) == (True, [])
 
 
-OUTPUTS = {  # a program, and what its output is written as
-    "clip(x, 0, 1)": ["clip(x, 0, 1)"],
-    "huber_loss(x, 0)": ["where(abs(x) < 1, x**2/2, abs(x) - 1/2)"],
-    "e**x + pi": ["e**x + pi"],
-    "exp(2*pi*x)/pi": ["exp(2*pi*x)/pi"],
-    "1/(1 + exp(-x))": ["1/(1 + exp(-x))"],
-    "-x*log(x) - (1 - x)*log(1 - x)": ["-x*log(x) - (1 - x)*log(1 - x)"],
-    "softplus(x)": ["softplus(x)"],
-    "mean(v)": ["(v[0] + v[1] + v[2])/3"],
-    "v - mean(v)": ["v[0] - mean(v)", "v[1] - mean(v)", "v[2] - mean(v)"],
-    "mean(q**2)": ["mean(q**2)"],
-    "D @ q": ["dot(D[0,:], q)", "dot(D[1,:], q)", "dot(D[2,:], q)", "dot(D[3,:], q)"],
-}
+OUTPUTS = TABLES["OUTPUTS"]  # a program, and what its output is written as
 
 
 @pytest.mark.parametrize("text", OUTPUTS)
@@ -55,13 +44,7 @@ def test_an_output_is_written_in_the_order_of_the_program(text):
     assert answer(text).output_formulas == OUTPUTS[text]
 
 
-DEFINITIONS = {  # a program in whose formulas names stand, and what these are
-    "h = outer(q, r); sum(sin(h)*h*cos(h))": {"h": "outer(q, r)"},
-    "h = clip(D @ q, 0, 1); sum(h*h*tanh(h))": {"h": "clip(D @ q, 0, 1)"},
-    "h = sin(pi*x + 1); h*h*tanh(h)*x": {"h": "sin(pi*x + 1)"},
-    "sigmoid(D @ q)": {"y": "sigmoid(D @ q)"},
-    "z = D @ q; h = tanh(z); loss = sum((h - r)**2)": {"z": "D @ q", "h": "tanh(z)"},
-}
+DEFINITIONS = TABLES["DEFINITIONS"]  # a program in whose formulas names stand, and what these are
 
 
 @pytest.mark.parametrize("text", DEFINITIONS)

@@ -13,6 +13,8 @@ from oracles import cases, portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
 from records import FUNCTIONS, RECORDS
 
+TABLES = cases("readback.json")
+
 COUNT, BLOCKS = 600, 60
 LONG, WIDE = np.linspace(-1.5, 1.4, 150), np.cos(np.arange(144.0)).reshape(12, 12)
 
@@ -56,16 +58,7 @@ def test_every_function_takes_a_number_less_a_sum(name, text):
     assert all(jacobian.formulas for jacobian in found.jacobian.values())
 
 
-WITHOUT_END = [
-    *(
-        "sqrt((-1 - x - z)**2)",
-        "(((3 - x) - z)*((3 - x) - z))**0.5*x",
-        "1/sqrt((1 - (x + z))**2)",
-        "((-x - 1)**2)**0.25",
-    ),
-    *("sqrt(x*(-1 - (z + x))**2 + z*(-1 - (z + x))**2)", "norm(stack([-x - z - 1]), dim=0)", "((-x - 1)**2*z**3)**1.5"),
-    *("sum(x) - z + z", "s = sum(x)*z; s/x*x", "s = x + z; s - z + z - (z - s)", "s = sum(x); (s - z)*2 + 2*z"),
-]
+WITHOUT_END = TABLES["WITHOUT_END"]
 """Roots of squares, whose sign is sought, and sums that are written with themselves."""
 
 
@@ -77,14 +70,7 @@ def test_a_formula_is_found_where_a_search_may_have_no_end(text):
     assert all(jacobian.formulas for jacobian in found.jacobian.values())
 
 
-POWERS = {  # ∂/∂x and ∂/∂y
-    "(x**y)**2": ["2*y*x**y*x**(y - 1)", "2*(x**y)**2*log(x)"],
-    "x**y**2": ["y**2*x**(y**2 - 1)", "2*y*x**(y**2)*log(x)"],
-    "1/x**y": ["-y*x**(y - 1)/(x**y)**2", "-log(x)/x**y"],
-    "square(x**y)": ["2*y*x**y*x**(y - 1)", "2*(x**y)**2*log(x)"],
-    "reciprocal(x**y)": ["-y*x**(y - 1)/(x**y)**2", "-log(x)/x**y"],
-    "atan(x**y)": ["y*x**(y - 1)/((x**y)**2 + 1)", "x**y*log(x)/((x**y)**2 + 1)"],
-}
+POWERS = TABLES["POWERS"]  # ∂/∂x and ∂/∂y
 
 
 @pytest.mark.parametrize("text", POWERS)
@@ -94,7 +80,6 @@ def test_powers_of_powers_have_their_parentheses(text):
     assert read_back(found, in_doubles) == (3, [])
 
 
-TABLES = cases("readback.json")
 RULES = TABLES["RULES"]
 GIVEN = {
     "p": np.full(150, 2.0),
@@ -116,12 +101,7 @@ def test_rules_of_large_jacobians_say_all_and_nothing_wrong(text):
     assert (count > 0, wrong) == (True, [])
 
 
-NAMES = {  # the names of definitions, and those of the stages of the chain rule
-    "h7 = tanh(x*x)\nh3 = tanh(h7*x)\nh2 = tanh(h3 + h7)*h3\ntanh(h2*h3)*h7": (["h7", "h3", "h2"], []),
-    "x = tanh(x*x)\nx = tanh(x*x + x)*x\nx*sin(x)": (["x1", "x2"], ["x2", "x1", "x"]),
-    "x = x*2\nsin(x)": ([], ["x1", "x"]),
-    "y = sin(x)\ny1 = y*2\ny = cos(y1)\ny*y": ([], ["y3", "y1", "y2", "x"]),
-}
+NAMES = TABLES["NAMES"]  # the names of definitions, and those of the stages of the chain rule
 
 
 @pytest.mark.parametrize("text", NAMES)

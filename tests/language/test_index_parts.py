@@ -6,31 +6,13 @@ import numpy as np
 import pytest
 
 import gradcli
-from oracles import needs_torch
+from oracles import cases, needs_torch
+
+TABLES = cases("index_parts.toml")
 
 MATRIX = np.arange(9.0).reshape(3, 3) + 0.5
 NESTED = "A list of lists, or of tensors, as an index"
-PROGRAMS = [
-    ("y = M[torch.triu_indices(3, 3, 1).unbind()]", ""),
-    ("y = M[torch.meshgrid(torch.arange(2), torch.arange(2), indexing='ij')]", ""),
-    ("y = M[torch.tensor([[0, 1], [1, 2]]).unbind(1)]", ""),
-    ("y = M[torch.tensor([[0, 1], [1, 0]]).split(1)]", ""),
-    ("y = M[[[0, 1], [1, 0]]]", NESTED),
-    ("y = M[[[0, 1]]]", NESTED),
-    ("p = [[0, 1], [1, 0]]\ny = M[p]", NESTED),
-    ("y = M[[[0, 1], [1, 0]],]", ""),
-    ("i = (0, 1)\ny = M*1\ny[i] = 5.", ""),
-    ("i = ((0, 1), (1, 0))\ny = M*1\ny[i] = 5.", ""),
-    ("i = [[0, 1], [1, 0]]\ny = M*1\ny[i] = 5.", NESTED),
-    ("y = M*1\ny[[[0, 1], [1, 0]]] += 5.", NESTED),
-    ("i = (0, 1)\ny = M*1\ny[i] *= 5.", ""),
-    ("i = torch.where(M > 4)\ny = M*1\ny[i] = 2.", ""),
-    ("y = M*1\ny[torch.triu_indices(3, 3, 1).unbind()] = 0.", ""),
-    ("p = torch.tensor([[0, 1], [1, 0]])\na, b = p.unbind()\ny = M[a, b]", ""),
-    ("y = torch.stack(torch.tensor([[0, 1], [1, 0]]).unbind())*M[:2, :2]", ""),
-    ("y = M[0]*torch.cat(torch.tensor([1, 2, 3]).split(2))", ""),
-    ("y = M[:2]*torch.stack((M[0] > 1).unbind())", ""),
-]
+PROGRAMS = TABLES["PROGRAMS"]
 
 
 @needs_torch

@@ -12,18 +12,11 @@ from gradcli.language.program import compile_program
 from oracles import cases, portion
 from programs import PROGRAMS, inputs_of
 
-INPUTS = {"x": 3.0, "c": [1.0, 2.0], "s": 1.5}
 TABLES = cases("memory.json")
+
+INPUTS = {"x": 3.0, "c": [1.0, 2.0], "s": 1.5}
 SHARED = TABLES["SHARED"]
-CONSTANT_INPUTS = {  # what is given and not differentiated is a tensor like any other
-    "s += 1; x*s": 2.5,
-    "y = s; y += 1; x*s": 2.5,
-    "y = s.view(1); y[0] = 4; x*s": 4,
-    "c[0] = 1; x*c[0]": 1,
-    "y = c; y *= 2; x*c[0]": 2,
-    "y = c[1:]; y += 1; x*c[1]": 3,
-    "y = c.detach(); y *= 2; x*c[0]": 2,
-}
+CONSTANT_INPUTS = TABLES["CONSTANT_INPUTS"]  # what is given and not differentiated is a tensor like any other
 DIFFERENTIATED = TABLES["DIFFERENTIATED"]
 LEAVES = {
     "x += 1; x*s": "the input 'x'",

@@ -13,20 +13,11 @@ from gradcli.errors import GradcliError
 from oracles import cases, needs_torch
 from torch_rows import Row, theirs
 
-INPUTS = {
-    "s": 1.5,
-    "u": [1.0, 2.0],
-    "w": [1.0, 2.0, 3.0],
-    "A": [[1.0, 2.0], [3.0, 4.0]],
-    "M": [[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]],
-    "C": [[[1.0, 2.0, 4.0, 3.0], [0.5, 1.0, -1.0, 2.0]]],
-    "P": [[[[1.0, 2.0, 4.0], [3.0, 0.5, 1.0], [2.0, 1.0, 0.0]]]],
-    "V": [[[0.3, 0.7]]],
-    "n": [],
-}
+TABLES = cases("misuses.json")
+
+INPUTS = TABLES["INPUTS"]
 """The point at which every row is read; each gets the variables that it names."""
 
-TABLES = cases("misuses.json")
 IN_BOTH = [row for name in ("LAYERS", "LOSSES", "ALGEBRA", "PLACES") for row in TABLES[name]]
 ONLY_HERE = TABLES["ONLY_HERE"]
 """What PyTorch or NumPy has, and gradcli tells that it has not; or what only NumPy refuses."""

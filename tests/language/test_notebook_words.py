@@ -6,24 +6,11 @@ import gradcli
 from gradcli.errors import GradcliError
 from oracles import cases, portion
 
-INPUTS = {
-    "x": 1.5,
-    "u": [1.0, 2.0],
-    "w": [3.0, 1.0, 2.0],
-    "A": [[1.0, 2.0], [3.0, 4.0]],
-    "C": [[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],
-}
 TABLES = cases("notebook_words.json")
+
+INPUTS = TABLES["INPUTS"]
 REFUSED = TABLES["REFUSED"]
-CHECKED = [
-    "cov(A)", "corrcoef(A*A)", "np.cov(w, w**2, aweights=w)", "np.nanstd(w)", "np.vander(w)", "np.polyval(w, u)",
-    "np.convolve(w, u, 'same')", "np.insert(w, 1, u)",
-    "np.delete(A, 0, axis=1)", "np.select([w > 2.5, w > 1.5], [w**2, 3*w], x)", "np.interp(x, u, [5.0, 7.0])",
-    "np.interp(w, [0.5, 1.7, 2.5], [x, x**2, x])",
-    "scipy.linalg.cholesky(A @ A.T)", "scipy.linalg.solve_triangular(A, u)",
-    "scipy.special.logsumexp(A, 0, u)", "np.bincount([0, 1, 1], w)",
-    "y = w*1; y.index_add_(0, torch.tensor([0, 0]), u, alpha=2); y.sum()*x", "np.interp(u, [1.0, 2.0], [x, 3.0])",
-]  # fmt: skip
+CHECKED = TABLES["CHECKED"]
 
 
 def given(program):

@@ -14,9 +14,10 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.language.values import doubles, read_value
 from oracles import cases
 
+TABLES = cases("values.json")
+
 MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 
-TABLES = cases("values.json")
 TEXTS = TABLES["TEXTS"]
 
 REFUSED = [
@@ -162,15 +163,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-FILES = [
-    ("m.npy", MATRIX), ("i.npy", [1.0, 2.0]), ("one.npz", [1.0, 2.0]), ("two.npz", [1.0, 2.0]), ("m.json", MATRIX),
-    ("s.json", 3.0), ("m.csv", MATRIX), ("head.csv", MATRIX), ("column.csv", [1.0, 2.0, 3.0]),
-    ("row.csv", [1.0, 2.0, 3.0]),
-    ("crlf.csv", MATRIX), ("bom.csv", MATRIX), ("v.txt", [1.0, 2.0]), ("m.txt", MATRIX), ("rows.txt", MATRIX),
-    ("column.txt", [1.0, 2.0, 3.0]), ("semicolons.csv", MATRIX), ("tabs.csv", MATRIX), ("mac.csv", MATRIX),
-    ("quoted.csv", MATRIX), ("python.csv", [1000.0, 0.5]), ("mac.txt", [[1.0, -2.0], [3.0, 4.0]]),
-    ("bom.txt", [1.0, 2.0]), ("call.txt", [0.0, 0.5, 1.0]),
-]  # fmt: skip
+FILES = TABLES["FILES"]
 
 TABLES = cases("values.json")
 BAD_FILES = TABLES["BAD_FILES"]
@@ -359,14 +352,7 @@ def test_no_table_is_read_otherwise_than_by_a_reader_of_our_own():
     assert outcomes == {True, False}
 
 
-LINES = [
-    ("3\n", 3.0), ("1,2\n", [1.0, 2.0]), ("1,2\n3,4\n", MATRIX), ("[[1,2],\n [3,4]]\n", MATRIX), ("1,2;3,4", MATRIX),
-    ("1\n2\n3\n", [1.0, 2.0, 3.0]), ("\n1\n\n2\r\n", [1.0, 2.0]), ("1\r2", [1.0, 2.0]), ("1,\n2,\n", [1.0, 2.0]),
-    ("1/2\nmaximum(1, 2)\n", [0.5, 2.0]), ("1;2;3\n", [[1.0], [2.0], [3.0]]), ("1;\n2;\n3", [[1.0], [2.0], [3.0]]),
-    ("1;2\n3\n", [[1.0], [2.0], [3.0]]), ("1,\n", [1.0]), ("1 2\n3 4\n", MATRIX), ("1\t2\n3 \t4", MATRIX),
-    ("1 -2", [1.0, -2.0]), ("1/2 maximum(1, 2)\n", [0.5, 2.0]), ("1 - 2", -1.0), ("1+ 2\n2 *3\n", [3.0, 6.0]),
-    ("linspace(0, 1, 2)\nones(2)\n", [[0.0, 1.0], [1.0, 1.0]]), ("1,2;\n3,4;\n", MATRIX),
-]  # fmt: skip
+LINES = TABLES["LINES"]
 """Text of a file or a stream, and its array: a column of lines is a vector, and only ``;`` makes a matrix of one."""
 
 
