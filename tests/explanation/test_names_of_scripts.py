@@ -89,6 +89,14 @@ def test_formulas_read_names_before_them(text, lines):
         np.testing.assert_allclose(given, rule.value, rtol=1e-9, atol=1e-12)
 
 
+def test_names_in_other_letters_keep_their_formulas():
+    script = (
+        f"{TORCH}θ = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)\nx = torch.ones(2, requires_grad=True)\n"
+    )
+    answer = gradcli.explain(f"{script}torch.tanh(θ @ x).sum().backward()")
+    assert {rule.text for rule in answer.rules} >= {"outer(1 - tanh(θ @ x)**2, x)", "θ.T @ (1 - tanh(θ @ x)**2)"}
+
+
 def test_backward_has_the_names_of_constants():
     text, _ = PROGRAMS["rows of a constant"]
     lines = {rule.name: rule.text for rule in gradcli.explain(text).rules}

@@ -1,5 +1,6 @@
 """LaTeX, Markdown, HTML and SVG of an answer: they say what the tables say, and no text escapes from its place."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 import gradcli
 from gradcli.render.layout import Layout
-from gradcli.render.markup import formula
+from gradcli.render.markup import Columns, formula
 from gradcli.render.terminal import picture
 from oracles import cases, portion
 
@@ -137,6 +138,20 @@ def test_latex_compiles(case, tmp_path):
 @pytest.mark.parametrize(("text", "written"), TABLES["an_expression_is_written_as_mathematics"])
 def test_an_expression_is_written_as_mathematics(text, written):
     assert formula(text) == written
+
+
+@pytest.mark.parametrize("text", [
+    "x @ W", "x @ y", "(x @ W) @ y", "(X @ W + x) @ V", "maximum(x, W) @ V", "tanh(W @ x) @ V", "x @ W * x @ y",
+    "x.T @ W", "2*x @ (W + y)", "(x * X) @ y", "x @ (X @ W + y)", "(x @ y) * x @ W", "-x @ W @ V", "(X[0] + x) @ W",
+    "X @ (x @ W)", "maximum(x * x, minimum(x[-1], -0.5)) * X[:, 1]", "X[0] @ W", "W[:1] @ X @ x",
+])  # fmt: skip
+def test_a_product_is_turned_only_where_its_numbers_stay(text):
+    arrays = {name: np.random.default_rng(place).normal(size=(2, 2)) for place, name in enumerate("XWV")}
+    arrays |= {"x": np.array([1.0, -2.0]), "y": np.array([0.5, 3.0])}
+    shown = Columns({name: value.ndim for name, value in arrays.items()}).visit(ast.parse(text, mode="eval"))
+    names = arrays | {"tanh": np.tanh, "minimum": np.minimum, "maximum": np.maximum}
+    value = eval(compile(ast.fix_missing_locations(shown), "shown", "eval"), names)  # noqa: S307 - the test's own text
+    np.testing.assert_allclose(value, eval(text, names), rtol=1e-13)  # noqa: S307
 
 
 @pytest.mark.parametrize(("program", "inputs", "v"), [

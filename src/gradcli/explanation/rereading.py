@@ -18,7 +18,7 @@ from gradcli.ops.declare import Array, value_of
 from gradcli.ops.links import Shape
 from gradcli.ops.making import CONSTANTS
 
-COTANGENT = re.compile(r"\b([A-Za-z_]\w*)\.grad\b")
+COTANGENT = re.compile(r"\b([^\W\d]\w*)\.grad\b")
 NAME = re.compile(r"[^\W\d]\w*")
 """A name in a formula, of a variable or of a function."""
 BUDGET = Budget(text=64_000, syntax=100_000)
@@ -39,8 +39,13 @@ def compiled(text: str, given: frozenset[str]) -> Program | None:
 @lru_cache(maxsize=1024)
 def with_plain_names(text: str, ending: str) -> tuple[str, frozenset[str]]:
     """Return a line in which ``NAME.grad`` is the name with an ending, and the names that it uses."""
-    plain = COTANGENT.sub(lambda found: found[1] + ending, text)
+    plain = in_ascii(COTANGENT.sub(lambda found: found[1] + ending, text))
     return plain, frozenset(NAME.findall(plain))
+
+
+def in_ascii(text: str) -> str:
+    """Return a text in the letters that the language reads: a script may call a weight θ."""
+    return text if text.isascii() else text.encode("ascii", "backslashreplace").decode().replace("\\", "_")
 
 
 class Reader:
@@ -55,11 +60,12 @@ class Reader:
             self.ending += "_"
         self.shapes = {name: np.shape(value) for name, value in values.items()}
         self.shapes |= {f"{name}.grad": np.shape(value) for name, value in cotangents.items()}
-        self.names = {**values, **{name + self.ending: value for name, value in cotangents.items()}}
+        named = {**values, **{name + self.ending: value for name, value in cotangents.items()}}
+        self.names = {in_ascii(name): value for name, value in named.items()}
 
     def add(self, name: str, value: Array) -> None:
         """Let a name stand for a value in the lines that follow."""
-        self.names[name] = value
+        self.names[in_ascii(name)] = value
         self.shapes[name] = np.shape(value)
 
     def evaluate(self, text: str) -> Array | None:

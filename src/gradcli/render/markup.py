@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -180,7 +181,7 @@ def css(style: str) -> str:
 # ---- the answer in LaTeX
 
 GREEK = frozenset((
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lam", "mu", "nu", "xi",
     "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega",
 ))  # fmt: skip
 OPERATORS = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "det", "arg", "gcd")
@@ -246,48 +247,49 @@ class Columns(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
         """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y as a product of entries."""
         self.generic_visit(node)
-        if isinstance(node.op, ast.Mult) and self.is_array(node.left) and self.is_array(node.right):
+        if isinstance(node.op, ast.Mult) and self.has_axes(node.left) and self.has_axes(node.right):
             return ast.BinOp(node.left, Entrywise(), node.right)
-        if not (isinstance(node.op, ast.MatMult) and self.is_vector(node.left)):
+        left, right = self.axes_of(node.left), self.axes_of(node.right)
+        if not isinstance(node.op, ast.MatMult) or left != 1 or right not in (1, 2):
             return node
-        left, right = (node.left, node.right) if self.is_vector(node.right) else (node.right, node.left)
-        return ast.BinOp(transposed(left), ast.MatMult(), right)
+        row, other = (node.left, node.right) if right == 1 else (node.right, node.left)
+        return ast.BinOp(transposed(row), ast.MatMult(), other)
 
-    def is_array(self, node: ast.expr) -> bool:
-        """Return whether an expression surely has axes."""
-        match node:
-            case ast.Name():
-                return self.axes.get(node.id, 0) > 0
-            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), right) if self.is_vector(row) and self.is_vector(
-                right
-            ):
-                return False
-            case ast.BinOp():
-                return self.is_array(node.left) or self.is_array(node.right)
-            case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad" | "T"):
-                return self.is_array(part)
-            case ast.Call(args=[argument, *_]):
-                return is_entrywise(node) and self.is_array(argument)
-        return False
+    def has_axes(self, node: ast.expr) -> bool:
+        """Return whether an expression surely has axes, however many."""
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+            return self.has_axes(node.left) or self.has_axes(node.right)
+        return bool(self.axes_of(node))
 
-    def is_vector(self, node: ast.expr) -> bool:
-        """Return whether an expression is surely a vector."""
+    def axes_of(self, node: ast.expr) -> int | None:
+        """Return how many axes an expression has; None where that is not sure."""
         match node:
+            case ast.Constant(int() | float()):
+                return 0
             case ast.Name():
-                return self.axes.get(node.id) == 1
-            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult()) if self.is_vector(row):
-                return False
-            case ast.BinOp(op=ast.MatMult()):
-                return self.is_vector(node.left) != self.is_vector(node.right)
-            case ast.BinOp():
-                return self.is_vector(node.left) or self.is_vector(node.right)
-            case ast.UnaryOp():
-                return self.is_vector(node.operand)
-            case ast.Attribute(attr="grad"):
-                return self.is_vector(node.value)
-            case ast.Call(args=[argument, *_]):
-                return is_entrywise(node) and self.is_vector(argument)
-        return False
+                return self.axes.get(node.id)
+            case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="grad"):
+                return self.axes_of(part)
+            case ast.Attribute(value=matrix, attr="T"):
+                return 2 if self.axes_of(matrix) == 2 else None
+            case ast.BinOp(ast.Attribute(row, "T"), ast.MatMult(), column) if self.axes_of(row) == 1:
+                return 0 if self.axes_of(column) == 1 else None
+            case ast.BinOp(left, operator, right):
+                most = self.most_axes([left, right])
+                is_product = isinstance(operator, ast.MatMult)
+                return most and most - (is_product and 1 in (self.axes_of(left), self.axes_of(right)))
+            case ast.Subscript(array, place):
+                axes, places = self.axes_of(array), place.elts if isinstance(place, ast.Tuple) else [place]
+                picked = [self.axes_of(one) for one in places if not isinstance(one, ast.Slice)]
+                return None if axes is None or any(picked) or None in picked else axes - len(picked)
+            case ast.Call() if is_entrywise(node):
+                return self.most_axes([*node.args, *(option.value for option in node.keywords)])
+        return None
+
+    def most_axes(self, operands: Sequence[ast.expr]) -> int | None:
+        """Return the axes of what works entry by entry on operands: those of the one that has most."""
+        axes = [axes for operand in operands if (axes := self.axes_of(operand)) is not None]
+        return max(axes) if axes and len(axes) == len(operands) else None
 
 
 def is_entrywise(call: ast.Call) -> bool:
@@ -307,7 +309,8 @@ def transposed(node: ast.expr) -> ast.expr:
 def name(text: str) -> str:
     """Return a name: ``W1`` as W with an index, one letter in italics, a longer one upright."""
     letters, digits = re.fullmatch(r"(.*?)(?:_?(\d+))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
-    base = rf"\{letters}" if letters in GREEK else letters if len(letters) == 1 and letters.isalpha() else ""
+    greek = letters in GREEK and letters.replace("lam", "lambda")
+    base = rf"\{greek}" if greek else letters if len(letters) == 1 and letters.isalpha() else ""
     base = base or rf"\mathrm{{{escaped_in_latex(letters or text)}}}"
     return rf"{base}_{{{digits}}}" if digits and letters else base
 
@@ -374,7 +377,8 @@ def index(node: ast.expr) -> str:
         case ast.Tuple():
             return ",".join(map(index, node.elts))
         case ast.Slice():
-            return ":".join("" if part is None else piece(part).text for part in (node.lower, node.upper))
+            ends = [node.lower, node.upper, *([node.step] if node.step else [])]
+            return ":".join("" if end is None else piece(end).text for end in ends)
     return piece(node).text
 
 
@@ -569,7 +573,8 @@ def fraction(derivative: Derivative, axes: Mapping[str, int]) -> str:
 def side(one: Side, axes: Mapping[str, int]) -> str:
     """Return a side of an equation."""
     if isinstance(one, str):
-        return formula(one, axes) if one.isascii() else rf"\text{{{escaped_in_latex(one)}}}"
+        text = greek_spelled(one)
+        return formula(text, axes) if text.isascii() else rf"\text{{{escaped_in_latex(one)}}}"
     return " + ".join(r" \cdot ".join(map(word, term.text.split("·"))) for term in one)
 
 
@@ -577,7 +582,13 @@ def word(text: str, axes: Mapping[str, int] | None = None) -> str:
     """Return a number, a name or a short formula; what is no formula stands as it is."""
     if text in WORDS:
         return WORDS[text]
+    text = greek_spelled(text)
     return formula(text, axes) if text.isascii() and "  " not in text else rf"\text{{{escaped_in_latex(text)}}}"
+
+
+def greek_spelled(text: str) -> str:
+    """Return a text with its Greek letters spelled out as the language does: ``theta`` for θ, ``lam`` for λ."""
+    return re.sub("[α-ω]", lambda c: unicodedata.name(c[0]).rpartition(" ")[2].lower().replace("lamda", "lam"), text)
 
 
 def number(value: Any, settings: Settings) -> str:
