@@ -5,11 +5,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from generator.scripts import Script, random_script
+from generator.scripts import Script
 from oracles import cases, portion
 from printed.held import hold
 from printed.truth import Truth
-from printed_answers import answers, findings, known_scripts
+from printed_answers import answers, findings, known_scripts, random_one
 
 TABLES = cases("printed_answers.toml")
 
@@ -48,9 +48,8 @@ SCRIPTS = {
     "many names": Script("\n".join(["h = x", *(f"h = h*w + {k}.0" for k in range(60)), "h"]),
                          {"x": np.array(0.5), "w": np.array(0.9)}, None),
 }  # fmt: skip
-PLANTED = TABLES[
-    "PLANTED"
-]  # what stands in the answer to NETWORK at 80 columns, or to SCALARS at 120, and what is put there
+PLANTED = TABLES["PLANTED"]
+"""What stands in the answer to NETWORK at 80 columns, or to SCALARS at 120, and what is put there."""
 
 
 @pytest.mark.parametrize("name", portion(SCRIPTS, 3))
@@ -70,12 +69,12 @@ def test_what_answers_to_known_programs_print_is_so(name):
 
 @pytest.mark.parametrize("number", portion(list(range(PROGRAMS)), 10))
 def test_what_answers_to_random_programs_print_is_so(number):
-    _, wrong = findings(random_script(SEED, number))
+    _, wrong = findings(random_one(SEED, number))
     assert wrong == []
 
 
 def test_most_random_programs_are_read():
-    counts = [Truth.of(random_script(SEED, number)) is not None for number in range(60)]
+    counts = [Truth.of(random_one(SEED, number)) is not None for number in range(60)]
     assert sum(counts) > 45
 
 
