@@ -39,6 +39,29 @@ def pytest_configure(config):
         config.option.warn_unused_snapshots = True  # rows that are left out leave theirs; .ci/run leaves none out
 
 
+def is_left_out(value):
+    """Return whether a row of a table, or a function, is marked as what the README's command does not take."""
+    marks = [*getattr(value, "marks", ()), *getattr(value, "pytestmark", ())]
+    return any(mark.name in ("slow", "long") for mark in marks)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector, obj):
+    """Make no test of what is not asked for: there are tens of thousands of them."""
+    return [] if collector.config.getoption("markexpr") == AT_HAND and is_left_out(obj) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc):
+    """Make none of rows that are not asked for; a table of such rows alone keeps one."""
+    marks = metafunc.definition.own_markers if metafunc.config.getoption("markexpr") == AT_HAND else []
+    for place, mark in enumerate(marks):
+        if mark.name == "parametrize" and not isinstance(mark.kwargs.get("ids"), list):
+            rows = list(mark.args[1])
+            taken = [row for row in rows if not is_left_out(row)] or rows[:1]
+            marks[place] = pytest.mark.parametrize(mark.args[0], taken, **mark.kwargs).mark
+
+
 def left_out_rows(items):
     """Return the tests of long tables that are not taken, by a number of their name: in any order of parameters."""
     functions = {item: item.nodeid.partition("[")[0] for item in items}

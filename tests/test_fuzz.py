@@ -94,6 +94,7 @@ print(json.dumps([Grammar(Random(seed), 24, 0.2).program() for seed in range(300
 """
 
 
+@pytest.mark.long
 def test_a_program_of_a_seed_is_the_same_in_every_process(monkeypatch):
     """The order of a set is another one in each: nothing may be drawn from one."""
     here = [Grammar(Random(seed), 24, 0.2).program() for seed in range(300)]  # noqa: S311

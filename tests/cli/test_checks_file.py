@@ -82,6 +82,7 @@ def test_each_check_has_a_line_in_the_order_of_the_file(cli, here):
     assert verdicts(answer.out)[0] == [*names, ("error", "misspelled")]
 
 
+@pytest.mark.long
 def test_processes_change_nothing(cli, here):
     path = written(here, toml(*ALL, *(RIGHT.replace("x**2", f"{k}*x**2") for k in range(3))))
     assert cli("check", path, "--jobs", "3").out == cli("check", path).out

@@ -62,11 +62,12 @@ def suggested():
         for text in texts_in(tomllib.loads(path.read_text(encoding="utf-8"))):
             yield from (SAID.sub("", found).strip() for found in COMMAND.findall(text))
     for path in sorted(HOME.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in inside | said:
+        source = path.read_text(encoding="utf-8")
+        nodes = list(ast.walk(ast.parse(source))) if "gradcli " in source else []
+        passed = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+        passed |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in passed:
                 text = text_of(node).replace("{command}", "explain").replace(" NAME", " sin")
                 yield from (SAID.sub("", found).strip() for found in COMMAND.findall(text))
 

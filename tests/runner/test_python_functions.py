@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from oracles import portion
 
 torch = pytest.importorskip("torch")
 F, nn = torch.nn.functional, torch.nn
@@ -391,7 +392,7 @@ def nll_by_another(Z, targets):
     return nll(Z, targets)
 
 
-@pytest.mark.parametrize("labels", [np.array([1, 2]), [1, 2], np.array([1, 2], dtype=np.int32)])
+@pytest.mark.parametrize("labels", portion([np.array([1, 2]), [1, 2], np.array([1, 2], dtype=np.int32)], 3))
 @pytest.mark.parametrize(("function", "name"), [(nll, "k"), (nll_by_another, "targets")])
 def test_labels_of_integers_are_indices(function, name, labels):
     z = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])

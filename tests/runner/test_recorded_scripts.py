@@ -18,9 +18,17 @@ SHORT = {
 """Scripts whose record is not reached, and why: each fails, and is to be taken out of here where it no longer does."""
 ROWS = [pytest.param(row, id=row["id"]) for name in FILES for row in rows_of(DATA / name)]
 RUNS = [
-    pytest.param(row, id=row["id"], marks=[pytest.mark.xfail(reason=SHORT[row["id"]])] if row["id"] in SHORT else [])
-    for name in FILES for row in rows_of(DATA / name)
-]  # fmt: skip
+    pytest.param(
+        row,
+        id=row["id"],
+        marks=[
+            *([pytest.mark.xfail(reason=SHORT[row["id"]])] if row["id"] in SHORT else []),
+            *([pytest.mark.long] if row["id"].startswith("long-") else []),
+        ],
+    )
+    for name in FILES
+    for row in rows_of(DATA / name)
+]
 
 
 @pytest.mark.parametrize("row", portion(RUNS, 4))
