@@ -16,6 +16,7 @@ lint:
 pages:
     python docs/make_examples.py
     python docs/make_interface.py
+    python docs/make_man.py
     python -m docs.make_index
 
 # the site, on a port of this machine

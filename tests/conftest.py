@@ -31,12 +31,17 @@ AT_HAND = "not slow and not long"
 
 
 def pytest_configure(config):
-    """Take a sixth of each long table where nothing is asked for, as by the README: ``.ci/run`` takes all."""
+    """Take a sixth of each long table where nothing is asked for, as by the README: ``.ci/run`` takes all.
+
+    What is asked for by a name, ``-k sin``, is taken whole: the slow ones too.
+    """
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.getoption("keyword")
     whole = whole and not (config.getoption("lf") or config.getoption("failedfirst"))
     if whole and config.getoption("markexpr") == AT_HAND:
         os.environ.setdefault(OF_LONG, "6")
         config.option.warn_unused_snapshots = True  # rows that are left out leave theirs; .ci/run leaves none out
+    if config.getoption("keyword") and config.getoption("markexpr") == AT_HAND:
+        config.option.markexpr = ""
 
 
 def is_left_out(value):

@@ -50,7 +50,7 @@ class Start:
     but: tuple[str, ...] = ()
 
 
-HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats")
+HEAVY = ("pydantic", "numpy.ma", "scipy", "sympy.physics", "sympy.stats", "prompt_toolkit", "IPython")
 STARTS = [
     Start(("--version",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),
     Start(("--help",), 15, (*HEAVY, "numpy", "rich", "gradcli.language", "gradcli.ops")),

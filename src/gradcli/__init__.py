@@ -114,7 +114,7 @@ def function(
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Enter the cell magic ``%%gradcli``: what ``%load_ext gradcli`` calls in a notebook."""
+    """Enter the magics ``%gradcli`` and ``%%gradcli``: what ``%load_ext gradcli`` calls in a notebook."""
     from gradcli.magic import load
 
     load(shell)

@@ -63,8 +63,8 @@ class Explanation(Explained):
         """Return the second derivative of y, or of v·y; with ``u``, as that of ``jvp``, its product with that too."""
         from gradcli.explanation.explaining import direction, find_hessian
 
-        given = None if u is None else u if isinstance(u, Mapping) else {"": u}
-        return find_hessian(self, None if given is None else direction(self, given)[0])
+        along = None if u is None else u if isinstance(u, Mapping) else {"": u}
+        return find_hessian(self, None if along is None else direction(self, along)[0])
 
     def descend(self, lr: float, iterations: int = 10) -> Descent:
         """Return steps of gradient descent on y, or on v·y: x becomes x - lr·x.grad."""

@@ -1,7 +1,8 @@
-"""``%%gradcli`` in a notebook: the cell is the program, its variables are those of the notebook."""
+"""``%gradcli`` and ``%%gradcli`` in a notebook: the line or the cell is the program, in the notebook's variables."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -13,31 +14,52 @@ from gradcli.language.values import read_value
 if TYPE_CHECKING:
     from gradcli.interface import Explanation
 
+GIVES = re.compile(r"(?:--)?([A-Za-z_]\w*)(?:=(.*))?", re.DOTALL)
+"""A word that gives a variable a value, with the value or before it."""
 
-def explain_cell(line: str, cell: str, known: dict[str, Any]) -> Explanation:
+
+def explain_line(line: str, variables: dict[str, Any]) -> Explanation:
+    """Return the explanation of a program on one line, with values after it: ``W @ x --x 1,2 --v 1,10``."""
+    program, *begins = re.split(r"\s(?=--[A-Za-z_])", line, maxsplit=1)
+    return explain_cell("".join(begins), program, variables)
+
+
+def explain_cell(line: str, cell: str, variables: dict[str, Any]) -> Explanation:
     """Return the explanation of a cell.
 
-    ``line`` gives variables, v and names to differentiate by, as the command line has them: ``x=1,2 v=1,10 wrt=x``.
-    A value that is a name is a variable of the notebook, ``known``; so is any variable that the line leaves out.
+    ``line`` gives variables, v and names to differentiate by: ``x=1,2 v=1,10 wrt=x``, or ``--x 1,2 --v 1,10`` as on the
+    command line. A value that is a name is a variable of the notebook, ``variables``; so is any variable that the line
+    leaves out.
     """
-    try:
-        given = dict(word.partition("=")[::2] for word in shlex.split(line))
-    except ValueError:
-        raise GradcliError("option", "a quote is not closed", hint="for example %%gradcli x='1, 2' v=1,10") from None
-    wrong = next((name for name, text in given.items() if not (name.isidentifier() and text)), None)
-    if wrong is not None:
-        raise GradcliError("option", f"'{wrong[:40]}' is not NAME=VALUE", hint="for example %%gradcli x=1,2 v=1,10")
-    v, wrt = given.pop("v", None), given.pop("wrt", None)
-    values = {name: value_of(text, name, known) for name, text in given.items()}
+    texts = given_values(line)
+    v, wrt = texts.pop("v", None), texts.pop("wrt", None)
+    values = {name: value_of(text, name, variables) for name, text in texts.items()}
     needed = Function(cell, given=values).inputs
-    values |= {name: known[name] for name in needed if name not in values and name in known}
+    values |= {name: variables[name] for name in needed if name not in values and name in variables}
     names = None if wrt is None else [name.strip() for name in wrt.split(",")]
-    return explain(cell, v=None if v is None else value_of(v, "v", known), wrt=names, inputs=values)
+    return explain(cell, v=None if v is None else value_of(v, "v", variables), wrt=names, inputs=values)
 
 
-def value_of(text: str, name: str, known: dict[str, Any]) -> Any:
+def given_values(line: str) -> dict[str, str]:
+    """Return what a line gives, by name; raises ``option``."""
+    hint = "for example %%gradcli x='1, 2' v=1,10"
+    try:
+        words = iter(shlex.split(line))
+    except ValueError:
+        raise GradcliError("option", "a quote is not closed", hint=hint) from None
+    result: dict[str, str] = {}
+    for word in words:
+        gives = GIVES.fullmatch(word)
+        text = None if gives is None else gives[2] or (next(words, None) if word.startswith("--") else None)
+        if gives is None or not text:
+            raise GradcliError("option", f"'{word[:40]}' is not NAME=VALUE", hint=hint)
+        result[gives[1]] = text
+    return result
+
+
+def value_of(text: str, name: str, variables: dict[str, Any]) -> Any:
     """Return the value of a text: a variable of the notebook, or numbers."""
-    return known[text] if text in known else read_value(text, name, Budget())
+    return variables[text] if text in variables else read_value(text, name, Budget())
 
 
 class CellError(Exception):
@@ -48,12 +70,14 @@ class CellError(Exception):
 
 
 def load(shell: Any) -> None:
-    """Enter ``%%gradcli`` in an IPython shell; a cell raises ``CellError``."""
+    """Enter ``%gradcli`` and ``%%gradcli`` in an IPython shell; what is wrong is raised as a ``CellError``."""
+    from IPython.core.magic import no_var_expand  # the shell has it
 
-    def run(line: str, cell: str) -> Explanation:
+    @no_var_expand
+    def run(line: str, cell: str | None = None) -> Explanation:
         try:
-            return explain_cell(line, cell, shell.user_ns)
+            return explain_line(line, shell.user_ns) if cell is None else explain_cell(line, cell, shell.user_ns)
         except GradcliError as error:
             raise CellError(error) from None
 
-    shell.register_magic_function(run, magic_kind="cell", magic_name="gradcli")
+    shell.register_magic_function(run, magic_kind="line_cell", magic_name="gradcli")

@@ -37,7 +37,7 @@ def wrong_vjps(op, arguments):
 def wrong_local(op):
     """Return the local reading of an op with all of its coefficients slightly wrong."""
     right = op.local
-    return lambda *given: [replace(links, weight=np.asarray(links.weight) * SLIGHTLY) for links in right(*given)]
+    return lambda at: [replace(links, weight=np.asarray(links.weight) * SLIGHTLY) for links in right(at)]
 
 
 def wrong_formula(op):

@@ -21,7 +21,7 @@ from oracles import cases
 TABLES = cases("completion.toml")
 
 ROWS = {  # the line before the cursor: some of what may follow, and what may not
-    "gradcli ": ({"explain", "grad", "check", "run", "batch", "functions", "schema"}, {"--format"}),
+    "gradcli ": ({"explain", "grad", "check", "run", "batch", "functions", "repl", "doctor", "schema"}, {"--format"}),
     "gradcli ex": ({"explain"}, {"grad"}),
     "gradcli --": ({"--version", "--help"}, {"--json"}),
     "gradcli explain --fo": ({"--format"}, {"--json"}),
@@ -173,7 +173,7 @@ def test_a_real_shell_completes_the_line(shell, typed, tmp_path):
     assert "Traceback" not in seen
 
 
-INSTALLED = {  # the files that --install-completion writes, as the README says
+INSTALLED = {  # the files that --install-completion writes, as docs/shell.md says
     "bash": [".bash_completions/gradcli.sh", ".bashrc"],
     "zsh": [".zfunc/_gradcli", ".zshrc"],
     "fish": [".config/fish/completions/gradcli.fish"],
@@ -182,7 +182,7 @@ INSTALLED = {  # the files that --install-completion writes, as the README says
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", INSTALLED)
-def test_completion_is_installed_where_the_readme_says(shell, tmp_path):
+def test_completion_is_installed_where_the_page_says(shell, tmp_path):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     home = tmp_path / "home"
@@ -191,6 +191,6 @@ def test_completion_is_installed_where_the_readme_says(shell, tmp_path):
     subprocess.run(
         [shell, "-c", asked], env=os.environ | {"HOME": str(home)}, cwd=home, capture_output=True, check=True
     )
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "shell.md").read_text(encoding="utf-8")
     assert sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()) == INSTALLED[shell]
-    assert all(f"~/{name}" in readme for name in INSTALLED[shell])
+    assert all(f"~/{name}" in page for name in INSTALLED[shell])

@@ -286,7 +286,7 @@ def test_numbers_in_the_place_of_names(text, known, wanted):
     ("tanh", [0], "tanh"),
 ])  # fmt: skip
 def test_rules_have_the_names_that_people_know(op, active, wanted):
-    assert rule_of(OPS[op], active) == wanted
+    assert rule_of(OPS[op], active, {}) == wanted
 
 
 def test_an_empty_tape_has_no_steps():
@@ -335,3 +335,29 @@ def test_what_is_read_later_has_time_of_its_own():
         meter = found.source.run.graph.meter
         meter.started, meter.deadline = time.thread_time() - 100, 0.0
         assert read()
+
+
+OWN = """import torch
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, k):
+        y = a.exp()
+        ctx.save_for_backward({saved})
+        return y
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0].detach(), None
+a = torch.tensor([0.5, -1.0], requires_grad=True)
+k = torch.tensor([2.0, 3.0], requires_grad=True)
+Exp.apply(a, k).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("saved", "kept"), {"y": ("Exp(a, k)",), "k, a": ("k", "a"), "a * 2": ("a tensor (2,)",)}.items()
+)
+def test_a_function_of_the_users_keeps_what_its_forward_saves(saved, kept):
+    found = gradcli.explain(OWN.format(saved=saved))
+    assert [row.saved for row in found.tape.rows if row.operation == "function"] == [kept]
+    assert [sent.to for row in found.tape.rows for sent in row.sent if row.operation == "function"] == ["a"]
+    assert [rule.name for rule in found.rules if rule.is_input] == ["a"]

@@ -8,7 +8,7 @@ from formula_reading import CHAIN, check_formulas, evaluated, python
 from gradcli.jacobian import functions as s
 from oracles import EXACT, assert_close, cases, portion_of_rows
 
-TABLES = cases("corners.toml")
+TABLES = cases("corners.json")
 
 LONG = np.linspace(-1.5, 1.5, 150)
 WITH_ZEROS = np.where(LONG > 1, 0.0, np.abs(LONG))

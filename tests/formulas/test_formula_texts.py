@@ -8,14 +8,13 @@ from gradcli.formulas.readback import read_back
 from oracles import cases, portion_of_rows
 from readback_programs import in_doubles
 
-TABLES = cases("formula_texts.json")
-
 GIVEN = {
     "x": 0.5, "s": 1.0, "t": 2.0, "p": 2.0, "m": 1.0, "a": 0.7, "b": 2.0, "c": 3.0, "w": 1.2, "y": 0.4, "k": 0.3,
     "v": [0.3, 0.5, 0.9], "u": [0.7, 0.2, 0.4], "M": [[0.5, -0.3], [0.2, 0.8]], "w2": [0.4, 0.9], "t2": [0.1, 0.6],
     "q": [0.1, 0.2, 0.3, 0.4], "r": [0.5, 0.1, 0.9, 0.2], "D": np.arange(16.0).reshape(4, 4) / 10 - 0.7,
     "E": [[0.5, -0.3, 0.2]], "X2": [[0.1, 0.2, 0.3], [0.4, 0.6, 0.8]], "T2": [[0.0, 1.0]],
 }  # fmt: skip
+TABLES = cases("formula_texts.json")
 TEXTS = TABLES["TEXTS"]
 
 
@@ -36,7 +35,7 @@ def test_a_formula_is_written_as_a_person_writes_it(text, name, wanted):
     assert (count >= len(jacobian.formulas), wrong) == (True, [])
 
 
-OUTPUTS = TABLES["OUTPUTS"]  # a program, and what its output is written as
+OUTPUTS = TABLES["OUTPUTS"]
 
 
 @pytest.mark.parametrize("text", OUTPUTS)
@@ -44,7 +43,7 @@ def test_an_output_is_written_in_the_order_of_the_program(text):
     assert answer(text).output_formulas == OUTPUTS[text]
 
 
-DEFINITIONS = TABLES["DEFINITIONS"]  # a program in whose formulas names stand, and what these are
+DEFINITIONS = TABLES["DEFINITIONS"]
 
 
 @pytest.mark.parametrize("text", DEFINITIONS)

@@ -8,13 +8,12 @@ import pytest
 import gradcli
 from gradcli.document.verdicts import with_true_formulas
 from gradcli.formulas.readback import read_back
-from gradcli.formulas.rules import places_of
+from gradcli.formulas.rules import index_places
 from oracles import cases, portion, portion_of_rows
 from readback_programs import findings, in_doubles, program
 from records import FUNCTIONS, RECORDS
 
 TABLES = cases("readback.json")
-
 COUNT, BLOCKS = 600, 60
 LONG, WIDE = np.linspace(-1.5, 1.4, 150), np.cos(np.arange(144.0)).reshape(12, 12)
 
@@ -70,7 +69,7 @@ def test_a_formula_is_found_where_a_search_may_have_no_end(text):
     assert all(jacobian.formulas for jacobian in found.jacobian.values())
 
 
-POWERS = TABLES["POWERS"]  # ∂/∂x and ∂/∂y
+POWERS = TABLES["POWERS"]
 
 
 @pytest.mark.parametrize("text", POWERS)
@@ -101,7 +100,7 @@ def test_rules_of_large_jacobians_say_all_and_nothing_wrong(text):
     assert (count > 0, wrong) == (True, [])
 
 
-NAMES = TABLES["NAMES"]  # the names of definitions, and those of the stages of the chain rule
+NAMES = TABLES["NAMES"]
 
 
 @pytest.mark.parametrize("text", NAMES)
@@ -191,4 +190,4 @@ PLACES = [  # the op on an array of a shape, and where its entries come from
 def test_where_entries_go_is_a_formula_or_is_not_said(move, shape, wanted):
     found = move(np.arange(1, np.prod(shape) + 1).reshape(shape))
     rows = np.flatnonzero(found)
-    assert places_of(rows, np.ravel(found)[rows] - 1, found.shape, shape, "ijkl") == wanted
+    assert index_places(rows, np.ravel(found)[rows] - 1, found.shape, shape, "ijkl") == wanted

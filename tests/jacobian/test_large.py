@@ -57,9 +57,9 @@ def test_applied_to_vectors_a_local_jacobian_gives_what_its_entries_give(op, val
 
 
 def test_a_factor_that_is_no_product_is_applied_by_its_entries():
-    def local(_argument, out, _values, static):
+    def local(at):
         factor = Explicit(lambda s, y, x: s.exp(y - x))
-        return [pairs_along(out, static["dim"], Order.NOT_BEFORE, 1.0, factor, (OUT, "row"), (0, "column"))]
+        return [pairs_along(at.out, at.static["dim"], Order.NOT_BEFORE, 1.0, factor, (OUT, "row"), (0, "column"))]
 
     graph, x = Graph(), np.array([0.5, -0.25, 1.0])
     leaf = graph.input("x", x, active=True)

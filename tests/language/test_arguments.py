@@ -18,19 +18,11 @@ from gradcli.language.values import read_value
 from oracles import cases
 
 TABLES = cases("arguments.json")
-
-INPUTS = {
-    "x": 1.5,
-    "u": [1.0, 2.0],
-    "w": [3.0, 1.0, 2.0],
-    "A": [[1.0, 2.0], [3.0, 4.0]],
-    "B": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
-    "C": [[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],
-}
+INPUTS = TABLES["INPUTS"]
 """The point at which every program of the tables is evaluated; each gets those that it names."""
 ROOT = math.sqrt(30)
 
-REFUSED = [*(row for name, table in TABLES.items() if name != "ACCEPTED" for row in table)]
+REFUSED = [row for name, table in TABLES.items() if name not in ("ACCEPTED", "INPUTS") for row in table]
 
 ACCEPTED = TABLES["ACCEPTED"]
 

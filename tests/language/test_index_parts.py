@@ -8,7 +8,7 @@ import pytest
 import gradcli
 from oracles import cases, needs_torch
 
-TABLES = cases("index_parts.toml")
+TABLES = cases("index_parts.json")
 
 MATRIX = np.arange(9.0).reshape(3, 3) + 0.5
 NESTED = "A list of lists, or of tensors, as an index"

@@ -12,11 +12,10 @@ from gradcli.language.program import compile_program
 from oracles import cases, portion
 from programs import PROGRAMS, inputs_of
 
-TABLES = cases("memory.json")
-
 INPUTS = {"x": 3.0, "c": [1.0, 2.0], "s": 1.5}
+TABLES = cases("memory.json")
 SHARED = TABLES["SHARED"]
-CONSTANT_INPUTS = TABLES["CONSTANT_INPUTS"]  # what is given and not differentiated is a tensor like any other
+CONSTANT_INPUTS = TABLES["CONSTANT_INPUTS"]
 DIFFERENTIATED = TABLES["DIFFERENTIATED"]
 LEAVES = {
     "x += 1; x*s": "the input 'x'",

@@ -14,7 +14,6 @@ from oracles import cases, needs_torch
 from torch_rows import Row, theirs
 
 TABLES = cases("misuses.json")
-
 INPUTS = TABLES["INPUTS"]
 """The point at which every row is read; each gets the variables that it names."""
 

@@ -7,7 +7,6 @@ from gradcli.errors import GradcliError
 from oracles import cases, portion
 
 TABLES = cases("notebook_words.json")
-
 INPUTS = TABLES["INPUTS"]
 REFUSED = TABLES["REFUSED"]
 CHECKED = TABLES["CHECKED"]

@@ -8,7 +8,9 @@ import pytest
 import gradcli
 from backward_rows import CONSTANT, INPUTS, QUESTIONS, names_of, recorded
 from gradcli.errors import GradcliError
-from oracles import ask, portion_of_rows
+from oracles import ask, cases, portion_of_rows
+
+TABLES = cases("torch_twice.json")
 
 try:
     import torch
@@ -70,13 +72,7 @@ def test_what_was_recorded_is_what_torch_does():
         assert {text: question(text) for text in recorded(name)} == recorded(name)
 
 
-KEPT = [
-    ("x**2", {"x": 1.5}, "** saves x."),
-    ("h = tanh(x); h*x", {"x": 1.5}, "tanh saves h and * saves h and x."),
-    ("sum(tanh(x) + softmax(x*3, dim=0))", {"x": [1.5, 2.5]}, "* saves 3 and softmax saves its result."),
-    ("x.max(dim=0).values", {"x": [1.5, 2.5]}, "max saves what it needs."),
-    ("y = x*t\ny = exp(y)\ny = sin(y)\nlog(y)", {"x": 0.5, "t": 0.25}, "* saves x and t, exp saves y2, sin saves y2"),
-]
+KEPT = TABLES["KEPT"]
 
 
 @pytest.mark.parametrize(("program", "inputs", "words"), KEPT)

@@ -14,77 +14,12 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.language.values import doubles, read_value
 from oracles import cases
 
-TABLES = cases("values.json")
-
 MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 
+TABLES = cases("values.json")
 TEXTS = TABLES["TEXTS"]
 
-REFUSED = [
-    ("", "value", "the value of --x is empty", ""),
-    ("  ", "value", "the value of --x is empty", "  "),
-    (",", "value", "a number is missing here", ""),
-    ("1,,2", "value", "a number is missing here", ""),
-    ("1,2;", "value", "a number is missing here", ""),
-    ("1,2;3", "value", "a row with 1 number under one with 2", "3"),
-    ("1.2.3", "syntax", "", "."),
-    ("1 2", "value", "numbers need commas between them", "1 2"),
-    ("--1", "value", "'--1' is not a number", "--1"),
-    ("1__000", "syntax", "", None),
-    ("1_000_", "syntax", "", None),
-    ("_1", "value", "'_1' is not a number", "_1"),
-    ("1\n2", "value", "write 1,2 for two entries, or 1;2 for two rows", "2"),
-    ("1,2\n3,4", "value", "a value is one expression, and this is a second line", "3,4"),
-    ("1,\n2", "value", "a second line", "2"),
-    ("(1,\n2)\n(3,\n4)", "value", "a second line", "(3,\n4)"),
-    ("[1,2]\n[3,4]", "value", "a second line", "[3,4]"),
-    ("1 +\\\n2", "value", "a second line", "2"),
-    ("1;2\n;3\n4", "value", "a second line", "4"),
-    ("3#4", "value", "a value has no comments", "#4"),
-    ("[1, 2] # two", "value", "a value has no comments", "# two"),
-    ("a=3", "value", "write what stands after the =", "a=3"),
-    ("1;a=3", "value", "no assignment", "a=3"),
-    ("a+=3", "value", "no statement", "a+=3"),
-    ("pass", "value", "no statement", "pass"),
-    ("for i in (1, 2): i", "value", "no statement", "for i in (1, 2): i"),
-    ("for i in range(3):\n  i", "value", "a second line", "  i"),
-    ("if 1 > 0: 3", "value", "no statement", "if 1 > 0: 3"),
-    ("import os", "value", "no statement", "import os"),
-    ("1,abc", "value", "'abc' is not a number", "abc"),
-    ("1,x,3", "value", "'x' is not a number", "x"),
-    ("nan", "value", "'nan' is not a number", "nan"),
-    ("-Infinity", "value", "'Infinity' is not a number", "Infinity"),
-    ("None", "type", "not None", "None"),
-    ("1e400", "value", "not finite in double precision", "1e400"),
-    ("1,-1e400", "value", "not finite in double precision", "-1e400"),
-    ("1,1/0", "value", "not finite in double precision", "1/0"),
-    ("0/0", "value", "not finite in double precision", "0/0"),
-    ("log(-1)", "value", "not finite in double precision", "log(-1)"),
-    ("1,sinn(2)", "unknown-function", "did you mean 'sin'?", "sinn"),
-    ("1 2 3", "value", "write 1,2,3", "1 2 3"),
-    ("data.csv", "not-allowed", "write @data.csv to read a file", "data.csv"),
-    ("1,2 ^ 3", "not-allowed", "'^' is not the power", "2 ^ 3"),
-    ("1,[2,3]", "value", "an array of shape (2,) among numbers", "[2,3]"),
-    ("{1}", "not-allowed", "write [1]", "{1}"),
-    ("'1'", "type", "not text", "'1'"),
-    ("2j", "not-allowed", "complex numbers", "2j"),
-    ("1 > 0", "type", "truth value", "1 > 0"),
-    ("[1,2", "value", "never closed", ""),
-    ("[1,,2]", "value", "not JSON", ","),
-    ("[1,[2]]", "value", "ragged", None),
-    ("[[1,2],[3]]", "value", "ragged", None),
-    ("[1,null]", "value", "every entry must be a finite number", None),
-    ("[1,true]", "value", "every entry must be a finite number", None),
-    ('[1,"2"]', "value", "every entry must be a finite number", None),
-    ("[NaN]", "value", "NaN is not a finite number", None),
-    ("[1e400]", "value", "not finite", None),
-    ("1\u00a02", "character", "U+00A0 NO-BREAK SPACE", "\u00a0"),
-    ("\u22121", "character", "U+2212 MINUS SIGN", "\u2212"),
-    ("1\x1b[31m", "character", "U+001B", "\x1b"),
-    ("[" * 200 + "]" * 200, "budget", "'depth'", "["),
-    ("9" * 400, "budget", "'digits'", "9" * 400),
-    ("ones(10**12)", "budget", "'elements'", "ones(10**12)"),
-]
+REFUSED = TABLES["REFUSED"]
 
 
 @pytest.mark.parametrize(("text", "value"), TEXTS)
@@ -187,46 +122,7 @@ def test_a_file_is_refused_with_its_option_and_its_name(cli, name, words):
     assert name.replace("\x00", "")[:3] in answer.err
 
 
-CELLS = [
-    ("1/3,2/3", 1, 1, "write 0.3333333333333333"),
-    ("1,2\n0x10,3", 2, 1, "write 16"),
-    ("3,5%", 1, 2, "write 0.05"),
-    ("pi/2,sqrt(4)\n1,2", 1, 1, "write 1.5707963267948966"),
-    ("1,5;2", 1, 1, "write 1.5"),
-    ("1;2,5\n", 1, 2, "write 2.5"),
-    ('"1,5","2"', 1, 1, "write 1.5"),
-    ('2,"1,000"', 1, 2, "write 1000, or if the comma is the decimal point 1.000"),
-    ("\u22121,2", 1, 1, "U+2212 MINUS SIGN: write -"),
-    ("1,\uff11", 1, 2, "U+FF11 FULLWIDTH DIGIT ONE"),
-    ("1,2\u00a0", 1, 2, "U+00A0 NO-BREAK SPACE"),
-    ("NA,b\n1,2", 1, 1, "leave the row or column out"),
-    ("a,b\n1,nan", 2, 2, "leave the row or column out"),
-    ("1,NULL", 1, 2, "give a number"),
-    ("-,-\n1,2", 1, 1, "give a number"),
-    ("inf,1", 1, 1, "infinite"),
-    (",\n1,2", 1, 1, "give a number"),
-    ("1,2\n,\n3,4", 2, 1, "a number is missing"),
-    ("1,2,\n3,4,", 1, 3, "a number is missing"),
-    (",a\n0,1", 1, 1, "a number is missing"),
-    ("x\n1\n\n3", 3, 1, "missing"),
-    ("1,2\n3;4", 2, 1, "the first delimiter is ','"),
-    ("1\t2\n3;4", 2, 1, "the first delimiter is a tab"),
-    ("1;2\n3,4", 2, 1, "'3,4' is not a number"),
-    ("1,2\n3", 2, 2, "1 cell and not 2"),
-    ("a\n1,2", 2, 2, "2 cells and not 1"),
-    ("1,2\n3,4,5", 2, 3, "3 cells and not 2"),
-    ("a,1\nb,2", 1, 1, "'a' is not a number"),
-    ("a,b\nc,d\n1,2", 2, 1, "'c'"),
-    ("1,2\na,b", 2, 1, "only the first row may be a header"),
-    ("# a,b\n1,2", 1, 1, "'# a' is not a number"),
-    ("1 2\n3 4", 1, 1, "'1 2' is not a number"),
-    ("2020-01-31,1", 1, 1, "a number such as -1.5e3"),
-    ("1e400,1", 1, 1, "1.8e308"),
-    ("1,1__0", 1, 2, "'1__0'"),
-    ("True,False\n1,0", 1, 1, "'True'"),
-    ("1,1e9999999999999999999%", 1, 2, "not a number"),
-    ("9" * 400 + ",1", 1, 1, "beyond double precision"),
-]
+CELLS = TABLES["CELLS"]
 
 
 @pytest.mark.parametrize(("text", "row", "column", "words"), CELLS)

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.engine.graph import Node
 from gradcli.ops.arithmetic import MUL
 from gradcli.ops.declare import Pair, Parts, no_links
-from gradcli.ops.links import Links
+from gradcli.ops.links import At, Links
 from gradcli.ops.vocabulary import elementwise_local
 from mutation.spoiling import SLIGHTLY, Spoiled, added, counted, factored, ruled, spoiled
 from op_cases import CASES
@@ -116,7 +116,8 @@ def has_factor(op):
             continue
         values = [np.asarray(value) for value in values]
         for k in arguments_of(op):
-            if any(links.factor is not None for links in op.local(k, op.forward(*values, **static), values, static)):
+            at = At(k, op.forward(*values, **static), tuple(values), static)
+            if any(links.factor is not None for links in op.local(at)):
                 return True
     return False
 
@@ -131,7 +132,7 @@ def local_mutants(op):
         return
     yield Mutant(f"{op.name}: local, weights", about, (right,), setting(op, local=ruled(right)))
     if has_factor(op):
-        wrong = lambda *given: counted_links(right(*given))  # noqa: E731
+        wrong = lambda at: counted_links(right(at))  # noqa: E731
         yield Mutant(f"{op.name}: local, factors", about, (right,), setting(op, local=wrong))
 
 
@@ -140,11 +141,10 @@ def counted_links(found):
     return [factored(links) for links in found]
 
 
-def one_link(argument, out, values, static):
+def one_link(at):
     """Return a link of each entry to itself, with a small weight, where there should be none."""
-    del argument, values, static
     Spoiled.count += 1
-    where = np.arange(np.size(out), dtype=np.intp)
+    where = np.arange(np.size(at.out), dtype=np.intp)
     return [Links(where, where, 1e-9)]
 
 

@@ -32,7 +32,16 @@ def kind_of(name):
 def test_the_schema_is_itself_valid():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"].endswith("2020-12/schema")
-    assert KINDS == ["explanation", "gradient", "part", "confirmation", "vocabulary", "failure", "checks"]
+    assert KINDS == [
+        "explanation",
+        "gradient",
+        "part",
+        "confirmation",
+        "vocabulary",
+        "surroundings",
+        "failure",
+        "checks",
+    ]
 
 
 ANSWERS = {  # program, values, v, exit code
@@ -115,6 +124,10 @@ def test_vocabulary(words):
     assert answer.code == 0
     document = valid(answer.out, "vocabulary")
     assert {f["name"] for f in document["functions"]} >= set(words)
+
+
+def test_what_doctor_finds():
+    assert valid(ask("doctor", "--json").out, "surroundings")["problems"] == []
 
 
 FAILURES = [  # a command line, and the kind of its error

@@ -1,7 +1,8 @@
 """Scripts of libraries leave what was recorded of them: functions of functions, hooks, writes in place, names, errors.
 
 ``torch_details.jsonl`` has a script for each class of what PyTorch leaves in detail, ``transform_scripts.jsonl`` those
-of PyTorch, JAX and autograd whose functions take functions. ``python tests/script_recorder.py FILE`` records them anew.
+of PyTorch, JAX and autograd whose functions take functions, ``array_scripts.jsonl`` what functions of arrays give, by
+types of numbers: their values, and the slopes of JAX's. ``python tests/script_recorder.py FILE`` records them anew.
 """
 
 import subprocess
@@ -17,7 +18,10 @@ from script_comparison import DATA, calls_fault, jax_fault, rows_of, text_fault
 
 HOME = Path(__file__).parents[2]
 DETAILS = [pytest.param(row, id=row["id"]) for row in rows_of(DATA / "torch_details.jsonl")]
-TRANSFORMS = [pytest.param(row, id=row["id"]) for row in rows_of(DATA / "transform_scripts.jsonl")]
+TRANSFORMS, ARRAYS = (
+    [pytest.param(row, id=row["id"]) for row in rows_of(DATA / f"{name}_scripts.jsonl")]
+    for name in ("transform", "array")
+)
 
 
 def plain(array):
@@ -30,7 +34,7 @@ def event_of(event):
     return {"kind": event.kind, "line": event.line, "grad": named, "returns": [plain(g) for g in event.returns or ()]}
 
 
-@pytest.mark.parametrize("row", [*DETAILS, *portion(TRANSFORMS, 2)])
+@pytest.mark.parametrize("row", [*DETAILS, *portion(TRANSFORMS, 2), *portion(ARRAYS, 3)])
 def test_a_script_leaves_what_was_recorded(row):
     printed = []
     ended = run_script(row["source"], emit=printed.append)

@@ -221,7 +221,7 @@ def test_every_name_is_one_that_pytorch_has():
     homes = {"torch": torch, "F": torch.nn.functional}
     missing = []
     for function in FUNCTIONS.values():
-        spelled = translate.spelled_in_torch(function)
+        spelled = translate.TORCH.spelled(function)
         if spelled is None or function.name in translate.TORCH.templates:
             continue
         home, *path = spelled.split(".")

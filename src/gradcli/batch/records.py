@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.hints import counted, did_you_mean
-from gradcli.language.values import array_of, doubles, read_value
+from gradcli.language.values import array_of_lists, doubles, read_value
 
 CHUNK = 2**16
 LONGEST_LINE = 2**24
@@ -323,7 +323,7 @@ def from_list(value: object, name: str, budget: Budget) -> Any:
 def checked_by_entry(value: object) -> Any:
     """Return nested lists as an array, looking at each entry; raises ``value`` for the one that is no number."""
     try:
-        return array_of(value)
+        return array_of_lists(value)
     except OverflowError:
         raise GradcliError("value", "a number is beyond double precision (1.8e308)") from None
 

@@ -20,7 +20,7 @@ from gradcli.exact.work import CLOSE, EPS, MEASURED, paid_from
 from gradcli.explanation.checked import Expectation, FunctionVerdict
 from gradcli.explanation.results import Note
 from gradcli.language.calls import MODULES
-from gradcli.language.program import Program, assigned_names, compile_program, continued, names_text
+from gradcli.language.program import Program, assigned_names, compile_program, continue_by, names_text
 from gradcli.language.values import as_input, detached
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.making import CONSTANTS
@@ -434,7 +434,7 @@ def formula_numbers(text: str, exact: Exact, known: Mapping[str, Any], output: s
         usable = names_of(exact.program) or variables_of(exact.program)
         beside = values_in(exact, text, given)
         given |= {name: value.doubles for name, value in beside.items()}
-        program, begin, meant = continued(exact.program, text, given, names_of(exact.program))
+        program, begin, meant = continue_by(exact.program, text, given, names_of(exact.program))
         require_known(program, given, usable, begin)
         point = {name: np.asarray(value)[()] for name, value in renamed(given, meant).items() if name in program.inputs}
         doubles = decisions_in_doubles(program, point, frozenset())

@@ -22,83 +22,33 @@ from typer.core import TyperCommand, TyperGroup
 
 from gradcli import __version__
 from gradcli.cli import commands
-from gradcli.cli.options import COMMANDS, HELP, WITH_PROGRAM, flags_of, options_of
+from gradcli.cli.options import (
+    COLORS,
+    COMMANDS,
+    DEFAULTS,
+    HELP,
+    WITH_PROGRAM,
+    Words,
+    needs_value,
+    options_of,
+    refuse_beyond,
+    refuse_value,
+    sort,
+    suffix_of,
+    typed_program,
+)
 from gradcli.cli.output import ClosedPipe, Environment, ExitStatus, complain, discard, report
-from gradcli.errors import Budget, GradcliError, Place
+from gradcli.errors import GradcliError, Place
 from gradcli.errors.hints import Facts, MisshapenV, hint_of
-from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     import typer
 
 
 ASKS_FOR_HELP = (["help"], ["-help"], ["-?"], ["/?"])
 """Operands that ask for help, and are no program."""
-
-
-@dataclass(slots=True)
-class Words:
-    """A command line in parts: options as typer reads them, operands, and the flags that are no options.
-
-    ``unknown`` has what stands after such a flag, None where that is another flag or nothing; ``before`` the flag and
-    the value that stand before an operand, by its place; ``switches`` the flags that take no value, with one that was
-    given after ``=``.
-    """
-
-    options: list[str] = field(default_factory=list)
-    operands: list[str] = field(default_factory=list)
-    unknown: dict[str, str | None] = field(default_factory=dict)
-    before: dict[int, tuple[str, str]] = field(default_factory=dict)
-    switches: dict[str, str | None] = field(default_factory=dict)
-
-    def give(self, flag: str, value: str) -> None:
-        """Note what stands before the next operand."""
-        self.before[len(self.operands)] = flag, value
-
-
-def sort(args: list[str], takes_value: Mapping[str, bool]) -> Words:
-    """Sort a command line; ``takes_value`` has the flags of the command. A long flag it lacks is a variable."""
-    words = Words()
-    rest = iter(args)
-    for arg in rest:
-        flag, equals, value = arg.partition("=")
-        if arg == "--":
-            words.operands.extend(rest)
-        elif flag in takes_value:
-            words.options.append(arg)
-            if takes_value[flag] and not equals:
-                words.options.append(value_after(flag, rest, takes_value))
-                words.give(flag, words.options[-1])
-            elif not takes_value[flag]:
-                words.switches[flag] = value if equals else None
-                words.give(flag, "")
-        elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
-            words.options.append(arg)
-        elif flag.startswith("--") and flag[2:].isidentifier():
-            given = value if equals else next(rest, None)
-            words.unknown[flag] = None if not equals and (given is None or given.startswith("--")) else given
-            words.give(flag, given or "")
-            words.options += ["--set", f"{flag[2:]}={given or ''}"]
-        elif arg.startswith("--") and flag[2:3] not in ("", "-", "+", "~", "(") and not flag[2:3].isdigit():
-            if " " in flag:
-                words.operands.append(arg)
-            else:
-                words.unknown[flag] = None
-        else:
-            words.operands.append(arg)
-    return words
-
-
-def value_after(flag: str, rest: Iterator[str], flags: Mapping[str, bool]) -> str:
-    """Return the word after an option; raises ``option`` where there is none, or another option."""
-    value = next(rest, None)
-    if value is None or (value.startswith("--") and value in flags):
-        from gradcli.cli.mistakes import needs_value  # an error alone needs it
-
-        raise needs_value(flag)
-    return value
 
 
 def refuse_mistakes(command: str, words: Words) -> None:
@@ -137,26 +87,9 @@ def refuse_words(command: str, words: Words, program: str | None) -> None:
             raise wrong
         if value is None:
             is_name = program is None or names(program, flag[2:])
-            raise mistakes.needs_value(flag) if is_name else mistakes.no_such(flag, command)
+            raise needs_value(flag) if is_name else mistakes.no_such(flag, command)
     if program == "":
         mistakes.refuse_taken(words.before)
-
-
-def typed_program(words: Words) -> str | None:
-    """Return the text of the program, as far as the command line tells it: empty for none, None for standard input."""
-    from gradcli.cli.request import suffix_of  # options that are misspelled alone need it
-
-    file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
-    first = words.operands[0] if words.operands else ""
-    if file is None and suffix_of(first):
-        file = first.removeprefix("@")
-    if file is not None:
-        with contextlib.suppress(OSError, ValueError):
-            if not Path(file).is_file():
-                return None
-            with Path(file).open(encoding="utf-8", errors="replace") as stream:
-                return stream.read(Budget().text)
-    return None if first == "-" else first
 
 
 def names(program: str, name: str) -> bool:
@@ -164,20 +97,20 @@ def names(program: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", program, re.ASCII) is not None
 
 
-class PlainCommand(TyperCommand):
-    """A command of typer whose parameters read plain values by themselves."""
+class Plain(typer._click.Command):
+    """What of typer's reads plain values by itself."""
 
     def get_params(self, ctx: typer._click.Context) -> list[typer._click.Parameter]:
         """Return the parameters, that for help among them."""
         return [read_plainly(parameter) for parameter in super().get_params(ctx)]
 
 
-class PlainGroup(TyperGroup):
+class PlainCommand(Plain, TyperCommand):
+    """A command whose parameters read plain values by themselves."""
+
+
+class PlainGroup(Plain, TyperGroup):
     """The command line as a whole, whose own parameters read plain values by themselves."""
-
-    def get_params(self, ctx: typer._click.Context) -> list[typer._click.Parameter]:
-        """Return the parameters, that for help among them."""
-        return [read_plainly(parameter) for parameter in super().get_params(ctx)]
 
 
 class VariableCommand(PlainCommand):
@@ -191,7 +124,7 @@ class VariableCommand(PlainCommand):
         if ctx.resilient_parsing:  # a shell completes the line, and an error would land in its prompt
             return super().parse_args(ctx, [])
         command = ctx.info_name or ""
-        words = sort(args, {flag: option.kind is not bool for flag, option in flags_of(command)})
+        words = sort(args, command)
         if not {"-h", "--help"} & {*words.options}:
             refuse_mistakes(command, words)
         return super().parse_args(ctx, [*words.options, "--", *words.operands])
@@ -217,8 +150,7 @@ class VariableCommand(PlainCommand):
 
 def is_path(program: str) -> bool:
     """Return whether what was read as the program is the name of a file or folder as well."""
-    from gradcli.cli.mistakes import is_file  # an error alone needs them
-    from gradcli.cli.request import suffix_of
+    from gradcli.cli.mistakes import is_file  # an error alone needs it
 
     return bool(program) and not suffix_of(program) and is_file(program)
 
@@ -326,10 +258,14 @@ ALONE = ("-h", "--help", "-V", "--version", *INSTALLS)
 """Options that stand without a command."""
 MEANT = {"-help": "--help", "-?": "--help", "/?": "--help", "-version": "--version", "-v": "--version"}
 """What stands alone in place of an option, as elsewhere."""
+STREAMED = ("-o", "--output")
+"""Options whose value ``-`` says nothing of a format."""
 COMPLETION = "_GRADCLI_COMPLETE"
 """The variable by which a shell's script asks what may stand at the cursor."""
-SHELLS = ("complete_bash", "complete_zsh", "complete_fish")
-"""Shells that get an answer of our own; others have typer's."""
+ASKED = re.compile("complete_([a-z]+)")
+"""What that variable holds: the name of the shell."""
+SAYS_FORMAT = re.compile(r"(?:--(?:json|format|output|code|figure|reveal)(?:=.*)?|-[Fo].*)", re.DOTALL)
+"""An option that says how to print, before which GRADCLI_FORMAT gives way."""
 
 
 def _version(wanted: bool) -> None:
@@ -350,13 +286,15 @@ def root(
 def callback(name: str) -> Callable[..., int]:
     """Return a command as typer calls it, with the options of its row in the table as parameters."""
     answer: Callable[..., int] = getattr(commands, name)
+    options = options_of(name)
 
     def call(ctx: typer.Context, **typed: Any) -> int:
+        refuse_beyond(options, typed)
         return answer(ctx.obj, typed)
 
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    options = [option.parameter(one) for one, option in options_of(name).items()]
-    call.__signature__ = inspect.Signature([context, *options])  # type: ignore[attr-defined]
+    parameters = [option.parameter(one) for one, option in options.items()]
+    call.__signature__ = inspect.Signature([context, *parameters])  # type: ignore[attr-defined]
     call.__name__, call.__doc__ = name, answer.__doc__
     return call
 
@@ -389,8 +327,9 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    if place.variables.get(COMPLETION) in SHELLS:
-        return complete(place)
+    shell = ASKED.fullmatch(place.variables.get(COMPLETION, ""))
+    if shell:
+        return complete(place, shell[1])
     try:
         return _run(words, place)
     except KeyboardInterrupt:
@@ -400,12 +339,12 @@ def run(args: Sequence[str] | None = None, env: Environment | None = None) -> in
         return ExitStatus.OK
 
 
-def complete(env: Environment) -> int:
+def complete(env: Environment, shell: str) -> int:
     """Write what may stand at the cursor, and nothing else, whatever happens."""
     from gradcli.cli.mistakes import reply
 
     lines = {name: (getattr(commands, name).__doc__ or "").partition("\n")[0] for name in COMMANDS}
-    text, code = reply(env.variables[COMPLETION].removeprefix("complete_"), env.variables, lines)
+    text, code = reply(shell, env.variables, lines)
     with contextlib.suppress(OSError):
         env.stdout.write(f"{text}\n" if text else "")
         env.stdout.flush()
@@ -416,6 +355,7 @@ def _run(words: list[str], env: Environment) -> int:
     try:
         with contextlib.redirect_stdout(env.stdout), contextlib.redirect_stderr(env.stderr):
             refuse_shell(words)
+            words = with_format(words, env.variables)
             command = command_line(words[0] if words and words[0] in COMMANDS else None)
             code: Any = command.main(words or ["--help"], prog_name="gradcli", standalone_mode=False, obj=env)
             return code if isinstance(code, int) else ExitStatus.OK
@@ -441,7 +381,7 @@ def refused(env: Environment, error: Exception, words: list[str]) -> int:
         error = GradcliError("budget", "there is not enough memory for this", hint="make it smaller")
     elif isinstance(error, OSError):
         error = GradcliError("file", f"standard output cannot be written: {error.strerror}")
-        as_json, color = False, "auto"
+        as_json, color = False, None
     else:
         code = ExitStatus.INTERNAL
         error = GradcliError(
@@ -453,6 +393,25 @@ def refused(env: Environment, error: Exception, words: list[str]) -> int:
     if code is ExitStatus.INTERNAL:
         complain(env, "This is a fault of gradcli, not of your input.")
     return code
+
+
+def with_format(words: list[str], variables: Mapping[str, str]) -> list[str]:
+    """Return a command line with the format that GRADCLI_FORMAT names, where no word says how to print.
+
+    A format that the command does not have is passed over. Raises ``option`` for a variable that holds no word of its
+    own; doctor tells what is wrong with it.
+    """
+    if not words or words[0] not in COMMANDS or not {"-h", "--help"}.isdisjoint(words):
+        return words
+    for variable, allowed in DEFAULTS.items() if words[0] != "doctor" else ():
+        if variables.get(variable):
+            refuse_value(variable, variables[variable], allowed)
+    wanted, options = variables.get("GRADCLI_FORMAT"), options_of(words[0])
+    formats = options["format"].values if "format" in options else ("json",) if "json" in options else ()
+    said = [word for word, value in zip(words, [*words[1:], ""], strict=True) if value != "-" or word not in STREAMED]
+    if not wanted or wanted not in formats or any(map(SAYS_FORMAT.fullmatch, said)):
+        return words
+    return [words[0], *(("--json",) if wanted == "json" else ("--format", wanted)), *words[1:]]
 
 
 def refuse_shell(words: list[str]) -> None:
@@ -477,18 +436,20 @@ def with_command(words: list[str], names: Collection[str]) -> list[str]:
     return words if re.fullmatch("[A-Za-z][A-Za-z_-]*", first) and not given else ["explain", *words]
 
 
+def words_after(words: list[str], *flags: str) -> list[str]:
+    """Return what stands after the flags, also where the command line cannot be read otherwise."""
+    after = [second for first, second in itertools.pairwise(words) if first in flags]
+    return after + [word.partition("=")[2] for word in words if word.partition("=")[0] in flags]
+
+
 def wants_json(words: list[str]) -> bool:
-    """Return whether an answer was asked for as JSON, also where the command line cannot be read otherwise."""
-    return not {"--json", "--format=json", "-F=json", "-Fjson"}.isdisjoint(words) or any(
-        first in ("--format", "-F") and second == "json" for first, second in itertools.pairwise(words)
-    )
+    """Return whether an answer was asked for as JSON."""
+    return "json" in words_after(words, "--format", "-F") or not {"--json", "-Fjson"}.isdisjoint(words)
 
 
-def color_of(words: list[str]) -> str:
-    """Return what ``--color`` says, also where the command line cannot be read otherwise."""
-    given = [second for first, second in itertools.pairwise(words) if first == "--color"]
-    given += [word.removeprefix("--color=") for word in words if word.startswith("--color=")]
-    return given[-1] if given and given[-1] in ("always", "never") else "auto"
+def color_of(words: list[str]) -> str | None:
+    """Return what ``--color`` says."""
+    return next((value for value in reversed(words_after(words, "--color")) if value in COLORS), None)
 
 
 def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:

@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradcli.batch.answers import Records, Reply, Verdict, settle
 from gradcli.batch.pool import Limits
 from gradcli.batch.records import Line, Wanted, fields_of, lines
-from gradcli.cli.output import ExitStatus, complain, is_terminal, to_stdout
-from gradcli.cli.request import budget_from, file_error
-from gradcli.errors import GradcliError
+from gradcli.cli.options import OPTIONS, refuse_both, suffix_among
+from gradcli.cli.output import ExitStatus, complain, guarded_write, is_terminal, write_parts
+from gradcli.cli.request import budget_from, file_error, reading
+from gradcli.errors import Budget, GradcliError
 from gradcli.errors.hints import counted
 from gradcli.errors.inert import inert
 
@@ -35,9 +36,7 @@ Advance = Callable[[int], None]
 """Takes the bytes of a line that was answered."""
 EVERY = 0.1
 """Seconds between two movements of the bar."""
-MOST_JOBS = 256
-MEMORY, LEAST_MEMORY = 4096, 128
-SUFFIXES = (".ndjson", ".jsonl")
+MEMORY = 4096
 MOST_NAMED = 5
 """Lines that standard error names; the rest is counted."""
 STATUS = {
@@ -67,7 +66,9 @@ def opened(env: Environment, source: str) -> Iterator[tuple[Read, int | None]]:
     Standard input is read below Python's own buffer, whose lock a waiting thread would keep.
     """
     if source != "-":
-        with file(source) as stream:
+        with reading(source, "RECORDS"):
+            stream = io.FileIO(source)
+        with stream:
             yield partial(careful, stream.read, source), os.fstat(stream.fileno()).st_size or None
         return
     if env.stdin is None:
@@ -79,26 +80,10 @@ def opened(env: Environment, source: str) -> Iterator[tuple[Read, int | None]]:
     yield partial(careful, read, "standard input"), None
 
 
-def file(source: str) -> io.FileIO:
-    """Return a file to read; raises ``file``."""
-    try:
-        return io.FileIO(source)
-    except IsADirectoryError:
-        raise file_error(f"{source} is a directory", "RECORDS") from None
-    except FileNotFoundError:
-        raise file_error(f"there is no file {source}", "RECORDS") from None
-    except OSError as error:
-        raise file_error(f"{source} cannot be read: {error.strerror}", "RECORDS") from None
-    except ValueError:
-        raise file_error("the file's name holds a character that no file name can have", "RECORDS") from None
-
-
 def careful(read: Callable[[int], bytes | None], name: str, size: int) -> bytes:
     """Return up to ``size`` bytes; raises ``file`` where the system refuses."""
-    try:
+    with reading(name, "RECORDS"):
         return read(size) or b""
-    except OSError as error:
-        raise file_error(f"{name} cannot be read: {error.strerror}", "RECORDS") from None
 
 
 @contextlib.contextmanager
@@ -107,40 +92,28 @@ def written(env: Environment, output: str | None, source: str, quiet: bool) -> I
 
     Raises ``file``, also where the file to write is the one that is read.
     """
-    if output is None:
-        yield (lambda _: None) if quiet else partial(to_stream, env)
+    if output in (None, "-"):
+        yield (lambda _: None) if quiet else (lambda line: write_parts(env, (line, b"\n"), "-"))
         return
-    try:
+    with guarded_write(output):
         if source != "-" and Path(output).exists() and Path(output).samefile(source):
-            raise GradcliError("file", f"-o {output} is the file that is read", hint="give another name")
+            raise same_file(output)
         stream = io.FileIO(output, "w")
-    except OSError as error:
-        raise GradcliError("file", f"-o {output} cannot be written: {error.strerror}") from None
-    except ValueError:
-        raise GradcliError("file", "the name after -o holds a character that no file name can have") from None
     with stream:
         yield partial(to_file, stream, output)
 
 
-def to_stream(env: Environment, line: bytes) -> None:
-    """Write a line to standard output; raises ``ClosedPipe`` or ``file``."""
-    with to_stdout(env):
-        buffer: Any = getattr(env.stdout, "buffer", None)
-        if buffer is None:
-            env.stdout.write(line.decode("ascii") + "\n")
-            return
-        buffer.write(line + b"\n")
-        buffer.flush()
+def same_file(output: str) -> GradcliError:
+    """Return the error for a file that would be written over before it is read."""
+    return GradcliError("file", f"-o {output} is the file that is read", hint="give another name")
 
 
 def to_file(stream: io.FileIO, output: str, line: bytes) -> None:
     """Write a line to a file; raises ``file``."""
     left = memoryview(line + b"\n")
-    try:
+    with guarded_write(output):
         while left:
             left = left[stream.write(left) :]
-    except OSError as error:
-        raise GradcliError("file", f"-o {output} cannot be written: {error.strerror}") from None
 
 
 @contextlib.contextmanager
@@ -171,42 +144,14 @@ def progress(env: Environment, total: int | None, wanted: bool, every: float = E
         yield advance
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRequest:
-    """What a batch was asked; without ``limits`` no worker is started."""
-
-    source: str
-    output: str | None
-    jobs: int
-    wanted: Wanted
-    limits: Limits | None
-    quiet: bool
-
-
-def batch_request(env: Environment, typed: Typed) -> BatchRequest:
-    """Return the checked request; raises ``option``."""
-    records, output, jobs, only = typed["records"], typed["output"], typed["jobs"], typed["only"]
+def limits_of(typed: Typed, bounds: Budget) -> Limits | None:
+    """Return what a worker may take, None where no worker is started; raises ``option``."""
     timeout, memory = typed["timeout"], typed["memory"]
-    if records is not None and typed["file"] is not None:
-        raise GradcliError("option", "RECORDS and -f FILE are both given", hint="give one of them")
-    source = typed["file"] if records is None else records
-    if source is None and env.stdin is not None and is_terminal(env.stdin):
-        raise GradcliError("option", "no records are given", hint="gradcli batch - reads what is typed")
-    if output is not None and Path(output).suffix.lower() not in SUFFIXES:
-        raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=f"it can end with {SUFFIXES[0]}")
-    if not 1 <= jobs <= MOST_JOBS:
-        raise GradcliError("option", f"--jobs {jobs} is not from 1 to {MOST_JOBS}")
     if timeout is not None and not 0 < timeout <= 1e6:
         raise GradcliError("option", f"--timeout {timeout:g} is not more than 0 and at most 1,000,000 seconds")
-    if memory is not None and not LEAST_MEMORY <= memory <= 2**24:
-        raise GradcliError("option", f"--memory {memory} is not from {LEAST_MEMORY} to {2**24:,} MiB")
-    names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
-    bounds, symbolic = budget_from(typed["budget"]), not typed["no_symbolic"]
-    wanted = Wanted(symbolic, fields_of(names, symbolic), typed["strict"], bounds, typed["debug"])
-    limits = None
-    if jobs > 1 or timeout is not None or memory is not None:
-        limits = Limits(timeout or max(60.0, 4 * bounds.seconds), memory or MEMORY)
-    return BatchRequest(source or "-", output, jobs, wanted, limits, typed["quiet"])
+    if typed["jobs"] == 1 and timeout is None and memory is None:
+        return None
+    return Limits(timeout or max(60.0, 4 * bounds.seconds), memory or MEMORY)
 
 
 @dataclass(slots=True)
@@ -235,29 +180,39 @@ class Tally:
             yield f"{counted(self.counts.total(), 'record')}: {', '.join(parts)}"
 
 
-def answer(env: Environment, asked: BatchRequest) -> ExitStatus:
-    """Answer every record, and return the exit code of the worst answer."""
-    tally = Tally()
-    alone = asked.output is not None or asked.quiet or not env.stdout_is_terminal
+def answer(env: Environment, typed: Typed) -> ExitStatus:
+    """Answer every record, and return the exit code of the worst answer; raises ``option`` and ``file``."""
+    source, output, only, quiet = typed["records"], typed["output"], typed["only"], typed["quiet"]
+    refuse_both(("RECORDS", source), ("-f FILE", typed["file"]))
+    source = source or typed["file"]
+    if source is None and env.stdin is not None and is_terminal(env.stdin):
+        raise GradcliError("option", "no records are given", hint="gradcli batch - reads what is typed")
+    if output not in (None, "-"):
+        suffix_among(OPTIONS["output:batch"].suffixes, output)
+    names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
+    bounds, symbolic = budget_from(typed["budget"]), not typed["no_symbolic"]
+    records = Records(Wanted(symbolic, fields_of(names, symbolic), typed["strict"], bounds, typed["debug"]))
+    limits, tally = limits_of(typed, bounds), Tally()
+    alone = output is not None or quiet or not env.stdout_is_terminal
     with (
-        opened(env, asked.source) as (read, size),
-        written(env, asked.output, asked.source, asked.quiet) as put,
-        progress(env, size, wanted=alone and not asked.quiet) as advance,
+        opened(env, source or "-") as (read, size),
+        written(env, output, source or "-", quiet) as put,
+        progress(env, size, wanted=alone and not quiet) as advance,
     ):
-        for line, reply in replies(read, asked):
+        for line, reply in replies(read, records, typed["jobs"], limits):
             put(reply.text)
             tally.add(line, reply)
             advance(line.read)
-    if not asked.quiet:
+    if not quiet:
         for text in tally.lines():
             complain(env, text)
     return STATUS[max(tally.counts, default=Verdict.AGREE)]
 
 
-def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
+def replies(read: Read, records: Records, jobs: int, limits: Limits | None) -> Iterator[tuple[Line, Reply]]:
     """Yield each line with its reply, in order: from this process, or from workers."""
-    if asked.limits is None:
-        reply = Records(asked.wanted).answering()
+    if limits is None:
+        reply = records.answering()
         for count, line in enumerate(lines(read)):
             yield line, reply(line)
             if not count:
@@ -265,5 +220,5 @@ def replies(read: Read, asked: BatchRequest) -> Iterator[tuple[Line, Reply]]:
         return
     from gradcli.batch.pool import Feed, Pool
 
-    with Pool(asked.jobs, Records(asked.wanted), asked.limits) as pool, contextlib.closing(Feed(read)) as feed:
+    with Pool(jobs, records, limits) as pool, contextlib.closing(Feed(read)) as feed:
         yield from pool.replies(feed)

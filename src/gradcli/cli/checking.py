@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.checking.check import LEFT_OUT, CheckRequest, check_function, may_say_gradients
-from gradcli.checking.expected import LEAST, MOST, Expected, as_expected, digits_of_tolerance, only
-from gradcli.cli.options import Option, options_of
+from gradcli.checking.expected import Expected, as_expected, digits_of_tolerance, only
+from gradcli.cli.options import DATA, Option, options_of, refuse_both
 from gradcli.cli.output import complain, require_folder, say, write
 from gradcli.cli.request import (
     PICKLED,
@@ -26,7 +26,6 @@ from gradcli.cli.request import (
     read_array,
     read_text,
     read_values,
-    refuse_page,
     request,
 )
 from gradcli.errors import Budget, GradcliError, Place, Span
@@ -45,13 +44,10 @@ if TYPE_CHECKING:
 MOST_POINTS = 1_000
 LONGEST = 400
 """Characters of a value that are typed again; a larger array is named by its file, or by the seed that chose it."""
-MOST_SAMPLES = 1_000_000
 MOST_WORK = 100_000_000
 """Work that takes minutes."""
 PER_SECOND = 100_000
 """Work that any machine does in a second, beside what else it is busy with."""
-TABLES = (".npy", ".npz", ".json", ".csv")
-"""Suffixes of files that hold numbers; any other file holds a formula, or numbers if it has nothing else."""
 BY_NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
 NUMBERS_ALONE = re.compile(r"[-+\d.eE,;\s\[\]]*\Z")
 CLAIM = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+|\[[^\[\]]*\])*)\s*=(?!=)\s*(?P<right>.*)", re.DOTALL)
@@ -68,16 +64,12 @@ def answer_check(env: Environment, typed: Typed) -> Check:
 
     A point that fails among several is printed as a command, in a line of its own.
     """
-    how = refuse_page(printing(typed))
+    how = printing(typed, "check")
     require_folder(how.output)
     digits = read_standard(typed["digits"], typed["tolerance"])
     points = points_of(typed["set_values"] or [])
     asked = request(env, {**typed, "set_values": points[0]})
     samples, seed = typed["samples"], typed["seed"]
-    if not 0 <= samples <= MOST_SAMPLES:
-        raise GradcliError("option", f"--samples {samples} is not from 0 to {MOST_SAMPLES:,}")
-    if not 0 <= seed < 2**63:
-        raise GradcliError("option", f"--seed {seed} is not from 0 to 2**63 - 1")
     if len(asked.calls) > 1:
         raise GradcliError("option", "check takes one --v", hint="explain shows several calls of backward")
     texts = [dict(map(assignment, point)) for point in points]
@@ -130,12 +122,9 @@ def advice(answer: Check, budget: Budget) -> str:
 
 def read_standard(digits: int | None, tolerance: float | None) -> float | None:
     """Return the digits of ``--digits``, or those that ``--tolerance`` stands for; raises ``option``."""
-    if digits is not None and tolerance is not None:
-        raise GradcliError("option", "--digits and --tolerance are both given", hint="give one of them")
+    refuse_both(("--digits", digits), ("--tolerance", tolerance))
     if tolerance is not None:
         return digits_of_tolerance(tolerance)
-    if digits is not None and not LEAST <= digits <= MOST:
-        raise GradcliError("option", f"--digits {digits} is not from {LEAST} to {MOST}")
     return None if digits is None else float(digits)
 
 
@@ -229,7 +218,7 @@ def expectation(env: Environment, asked: Request, text: str, names: tuple[str, .
     if not body.startswith("@") and body != "-":
         return Expected(name, as_formula(body, asked.budget), None)
     path, key = key_of(body)
-    if body != "-" and not path.lower().endswith((*TABLES, *PICKLED)):
+    if body != "-" and not path.lower().endswith((*DATA, *PICKLED)):
         formula = read_text(env, body[1:], "--expect")
         if not NUMBERS_ALONE.match(formula):
             return Expected(name, formula, None)

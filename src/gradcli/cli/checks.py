@@ -21,11 +21,11 @@ from typing import Any
 from gradcli import __version__
 from gradcli.batch.answers import Reply, Verdict, settle
 from gradcli.batch.records import Line
-from gradcli.cli.batch import MEMORY, MOST_JOBS, STATUS
+from gradcli.cli.batch import MEMORY, STATUS, same_file
 from gradcli.cli.checking import value_words
-from gradcli.cli.options import Option, options_of
+from gradcli.cli.options import Option, options_of, refuse_both, suffix_among, suffix_of
 from gradcli.cli.output import Environment, ExitStatus, require_folder, say, write
-from gradcli.cli.request import Typed, budget_from, plain_text, read_bytes, suffix_of
+from gradcli.cli.request import Typed, budget_from, plain_text, read_bytes
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.hints import counted, did_you_mean
 from gradcli.errors.inert import inert
@@ -487,9 +487,9 @@ def answer_all(env: Environment, typed: Typed, path: str) -> ExitStatus:
     """Answer the checks of a file, and return the exit code of the worst answer."""
     output, jobs, quiet = typed["output"], typed["jobs"], typed["quiet"]
     as_json = typed["json"] or typed["format"] == "json"
-    report = report_suffix(output, path)
+    refuse_both(("a file of checks", path == typed["program"]), ("-f FILE", typed["file"]))
+    report = report_suffix(output, path, as_json or typed["format"] is not None)
     require_folder(output)
-    refuse_options(typed)
     checks = read_checks(env, path, typed_keys(typed), budget_from(typed["budget"]))
     if env.run is None:
         raise GradcliError("usage", "a file of checks is read from the command line alone")
@@ -511,26 +511,13 @@ def answer_all(env: Environment, typed: Typed, path: str) -> ExitStatus:
     return STATUS[max(counts)]
 
 
-def refuse_options(typed: Typed) -> None:
-    """Raise ``option`` for what does not go together, or is out of range."""
-    if typed["program"] and typed["file"]:
-        raise GradcliError("option", "a file of checks and -f FILE are both given", hint="give one of them")
-    if not 1 <= typed["jobs"] <= MOST_JOBS:
-        raise GradcliError("option", f"--jobs {typed['jobs']} is not from 1 to {MOST_JOBS}")
-    if typed["format"] not in (None, "json", "table", "plain"):
-        raise GradcliError("option", f"--format '{typed['format'][:40]}' is not known", hint="json, or leave it out")
-
-
-def report_suffix(output: str | None, path: str) -> str:
+def report_suffix(output: str | None, path: str, formatted: bool) -> str:
     """Return the suffix of the report, empty for none; raises ``option`` and ``file``."""
-    if output is None:
+    if output is None or (output == "-" and formatted):
         return ""
-    suffix = Path(output).suffix.lower()
-    if suffix not in REPORTS:
-        hint = f"it can end with {', '.join(REPORTS)}"
-        raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=hint)
+    suffix = suffix_among(REPORTS, output)
     if Path(output).resolve() == Path(path).resolve():
-        raise GradcliError("file", f"-o {output} is the file that is read", hint="give another name")
+        raise same_file(output)
     return suffix
 
 

@@ -6,7 +6,7 @@ import contextlib
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cli.options import OPTIONS
+from gradcli.cli.options import ARRAYS, CHECKS, OPTIONS, suffix_of
 from gradcli.cli.output import Environment, ExitStatus, complain, is_terminal, report, to_stdout, write
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import MissingV
@@ -37,7 +37,7 @@ def explain(env: Environment, typed: Typed) -> int:
     from gradcli.cli.output import refuse_much, write_explanation
     from gradcli.cli.request import printing, refuse_beside, request
 
-    how = printing(typed)
+    how = printing(typed, "explain")
     refuse_beside(how, typed)
     asked = request(env, typed)
     if typed["reveal"]:
@@ -198,13 +198,14 @@ def grad(env: Environment, typed: Typed) -> int:
     \b
     gradcli grad "sum(x**2)" --x 1,2,3
     gradcli grad "W @ x" --W "1,2;3,4" --x 1,1 --v 1,0 --wrt W
+    gradcli grad "sum(x**2)" --x @x.csv -o g.npy
     """
     from gradcli.cli.output import write_parts
-    from gradcli.cli.request import function_of, printing, refuse_page, request
-    from gradcli.document.texts import grad_text
+    from gradcli.cli.request import function_of, printing, request
+    from gradcli.document.texts import grad_text, with_labels
     from gradcli.explanation.evaluation import read_gradient, stand
 
-    how = refuse_page(printing(typed))
+    how = printing(typed, "grad")
     asked = request(env, typed)
     point = stand(function_of(asked), asked.values, asked.calls, asked.strict, record=typed["confirm"])
     gradient = read_gradient(point)
@@ -221,18 +222,23 @@ def grad(env: Environment, typed: Typed) -> int:
         tried = [Note("difference-quotient", trial.sentence)] if trial is not None else []
         notes, verdict = [*asked.notes, *answer.notes, *tried], answer.agreement.verdict
         more = {"agreement": agreement_document(answer.agreement)}
-    if how.format == "json" and (not how.quiet or how.output):
+    silent = how.quiet and how.output in (None, "-")
+    if silent:
+        pass
+    elif how.format in ARRAYS:
+        from gradcli.cli.formats import array_parts
+
+        if how.format.startswith("np") and how.output == "-" and env.stdout_is_terminal:
+            raise GradcliError("option", f"{how.format} is no text for a terminal", hint=f"-o g.{how.format}")
+        arrays = {with_labels(name, gradient.labels): array for name, array in gradient.grad.items()}
+        write_parts(env, array_parts(how.format, arrays), how.output)
+    elif how.format == "json":
         from gradcli.render.data import encoded, gradient_document, notes_document
 
         more |= {"notes": notes_document(notes)} if notes else {}
         write_parts(env, encoded(lambda form: gradient_document(gradient, form) | more), how.output)
-    elif not how.quiet or how.output:
-        lines = grad_text(gradient.grad)
-        if gradient.labels:
-            from gradcli.document.texts import with_labels  # a formula has none
-
-            lines = with_labels(lines, gradient.labels)
-        write_parts(env, [lines, "\n"], how.output)
+    else:
+        write(env, with_labels(grad_text(gradient.grad), gradient.labels), how.output)
     for note in notes if not how.quiet else ():
         complain(env, f"note: {note.message}")
     return status_of(env, verdict, gradient.finite, how.quiet)
@@ -251,8 +257,6 @@ def check(env: Environment, typed: Typed) -> int:
     gradcli check "p = softmax(z); loss = -log(p[0])" --z 1,2,3 --expect "p - [1,0,0]"
     gradcli check checks.toml --jobs 4 -o report.xml
     """
-    from gradcli.cli.request import CHECKS, suffix_of
-
     where = typed["program"] or typed["file"] or ""
     if suffix_of(where, CHECKS):
         from gradcli.cli.checks import answer_all  # most checks are one
@@ -341,9 +345,9 @@ def batch(env: Environment, typed: Typed) -> int:
     gradcli batch records.ndjson -o answers.ndjson --jobs 4
     gradcli batch --no-symbolic --only grad < records.ndjson
     """
-    from gradcli.cli.batch import answer, batch_request
+    from gradcli.cli.batch import answer
 
-    return answer(env, batch_request(env, typed))
+    return answer(env, typed)
 
 
 def functions(env: Environment, typed: Typed) -> int:
@@ -365,6 +369,39 @@ def functions(env: Environment, typed: Typed) -> int:
     listed = all_functions() if name is None else look_up(name)
     text = dump(functions_document(listed)) if typed["json"] else overview(listed) if name is None else describe(listed)
     write(env, text)
+    return ExitStatus.OK
+
+
+def repl(env: Environment, typed: Typed) -> int:
+    """Ask for lines, and answer each as explain would.
+
+    Values stay: x = 1,2 gives one. :help says more. It needs the extra repl: pip install "gradcli[repl]"
+
+    \b
+    gradcli repl
+    """
+    from gradcli.cli.repl import converse
+
+    converse(env, typed)
+    return ExitStatus.OK
+
+
+def doctor(env: Environment, typed: Typed) -> int:
+    """Say what gradcli runs on, what it can show here, and which extras are missing.
+
+    \b
+    gradcli doctor
+    gradcli doctor --json
+    """
+    from gradcli.cli.doctor import examined, report_lines
+    from gradcli.cli.output import say
+    from gradcli.render.data import dump
+
+    document = examined(env)
+    if typed["json"]:
+        write(env, dump(document))
+    for sentence in report_lines(document) if not typed["json"] else ():
+        say(env, sentence)
     return ExitStatus.OK
 
 

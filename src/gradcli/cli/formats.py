@@ -10,6 +10,7 @@ import re
 import warnings
 import zipfile
 import zlib
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import accumulate
 from typing import IO, Any, NamedTuple
@@ -19,9 +20,10 @@ import numpy as np
 from gradcli.document.texts import full
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.hints import counted
-from gradcli.language.misread import instead_of
+from gradcli.language.misread import ascii_for
 from gradcli.language.source import character_name
-from gradcli.language.values import is_number, of_lines, read_value
+from gradcli.language.values import is_number_text, of_lines, read_value
+from gradcli.ops.declare import Array
 from gradcli.ops.links import Given
 
 MOST_CELLS = 10_000
@@ -107,6 +109,34 @@ def entries_of(file: IO[bytes], path: str, budget: Budget) -> Any:
         return np.lib.format.read_array(io.BytesIO(head.getvalue() + rest), allow_pickle=False)
 
 
+def array_parts(form: str, arrays: Mapping[str, Array]) -> Iterator[str | bytes]:
+    """Yield a file of arrays by names, in parts: numpy's files, or a table of the only one.
+
+    Raises ``option`` where several arrays, or one of more than two axes, have no place in it.
+    """
+    if form == "npz":  # the time of its members is none, so that the bytes are the same again
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member_file:
+                    np.lib.format.write_array(member_file, np.asarray(array))
+        yield stream.getvalue()
+        return
+    if len(arrays) > 1:
+        hint = f"-o NAME.npz holds all, --wrt {next(iter(arrays))} chooses one"
+        raise GradcliError("option", f"a file in .{form} holds one gradient, and not {len(arrays)}", hint=hint)
+    array = np.asarray(next(iter(arrays.values())))
+    if form == "npy":
+        stream = io.BytesIO()
+        np.lib.format.write_array(stream, array)
+        yield stream.getvalue()
+        return
+    if array.ndim > 2:
+        raise GradcliError("option", f"a table in .{form} has no place for shape {array.shape}", hint="-o NAME.npy has")
+    rows = array if array.ndim == 2 else array.reshape(-1, 1)
+    yield from ((("," if form == "csv" else "\t").join(map(full, row)) + "\n") for row in rows.tolist())
+
+
 DELIMITERS = {"\t": "a tab", ";": "';'", ",": "','"}
 BLANKS = " \t"
 PLAIN = frozenset("-+.eE0123456789")
@@ -137,16 +167,17 @@ class Table(NamedTuple):
     header: list[str]
 
 
-def read_table(text: str, budget: Budget) -> Table:
+def read_table(text: str, budget: Budget, delimiter: str | None = None) -> Table:
     """Return what a table holds; raises ``value`` with row and column, or ``budget``.
 
-    The delimiter is that of the first row that has one, and the same in all. The first row may be a header, if all of
-    its cells are names. Empty lines count for nothing beside rows of two cells and more.
+    The delimiter is the one that is named, or that of the first row that has one, and the same in all. The first row
+    may be a header, if all of its cells are names. Empty lines count for nothing beside rows of two cells and more.
     """
     entries = sum(map(text.count, (*DELIMITERS, "\n"))) + 1
     if entries > budget.elements:
         raise over_budget("elements", budget.elements, f"the text holds {counted(entries, 'number')}")
-    rows, delimiter = split_rows(text)
+    delimiter = delimiter or delimiter_of(text)
+    rows = split_rows(text, delimiter)
     header = rows.pop(0).cells if rows and all(is_name(cell, budget) for cell in rows[0].cells) else []
     if not rows:
         raise GradcliError("value", "the table has no numbers")
@@ -155,9 +186,8 @@ def read_table(text: str, budget: Budget) -> Table:
     return Table(of_lines(numbers), header)
 
 
-def split_rows(text: str) -> tuple[list[Row], str]:
-    """Return the rows and their delimiter; raises ``value`` for quotes that do not close, and a gap in one column."""
-    delimiter = delimiter_of(text)
+def split_rows(text: str, delimiter: str) -> list[Row]:
+    """Return the rows; raises ``value`` for quotes that do not close, and a gap in one column."""
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         found = [Row(number, [cell.strip(BLANKS) for cell in cells]) for number, cells in enumerate(reader, 1)]
@@ -167,7 +197,7 @@ def split_rows(text: str) -> tuple[list[Row], str]:
     for number, row in enumerate(rows, rows[0].number if rows else 1):
         if len(rows[0].cells) == 1 and row.number != number:
             raise wrong(number, 1, "a number is missing", "give a number, or leave the line out")
-    return rows, delimiter
+    return rows
 
 
 def delimiter_of(text: str) -> str:
@@ -209,7 +239,7 @@ def numbers_of(row: Row, width: int, delimiter: str, budget: Budget) -> list[flo
 
 def number(cell: str, row: int, column: int, delimiter: str, budget: Budget) -> float:
     """Return the number in a cell; raises ``value`` with what to write in its place."""
-    if is_number(cell):
+    if is_number_text(cell):
         result = float(cell)
         if math.isfinite(result):
             return result
@@ -233,7 +263,7 @@ def instead(cell: str, delimiter: str, budget: Budget) -> str:
     if other:
         return f"the first delimiter is {DELIMITERS[delimiter]}: separate all rows by it"
     if foreign:
-        plain = instead_of(foreign)
+        plain = ascii_for(foreign)
         return f"it has {character_name(foreign)}" + (f": {plain}" if plain else "")
     if percent:
         return f"a percentage is a hundredth: write {Decimal(percent[1]) / 100}"

@@ -14,12 +14,20 @@ from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
-from gradcli.cli.options import COMMANDS, OPTIONS, WITH_PROGRAM, Option, flags_of
+from gradcli.cli.options import (
+    COMMANDS,
+    EXAMPLES,
+    OPTIONS,
+    WITH_PROGRAM,
+    Option,
+    flags_of,
+    needs_value,
+    sort,
+    typed_program,
+)
 from gradcli.errors import Budget, GradcliError
 from gradcli.errors.hints import did_you_mean, listed
 
-EXAMPLES = {flag: option.example for option in OPTIONS.values() if option.example for flag in option.flags}
-"""A value of each option that takes one; a variable takes numbers."""
 TOLERANCES = ("--tol", "--rtol", "--atol", "--eps", "--epsilon")
 OF_RECORDS = """each record has its own: {"program": "x**2", "inputs": {"x": 3}, "v": 1}"""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?,?\Z")
@@ -35,6 +43,8 @@ CALLED = {
     "run": ("execute", "exec", "python", "script"),
     "grad": ("diff", "gradient", "derivative", "derive", "differentiate", "compute", "autodiff", "d"),
     "check": ("verify", "test", "gradcheck", "compare", "confirm", "validate", "assert"),
+    "repl": ("shell", "interactive", "console", "session"),
+    "doctor": ("info", "diagnose", "environment", "about"),
     "functions": ("list", "ops", "operations", "doc", "docs", "function", "vocabulary", "ls"),
 }
 """What the commands are called elsewhere."""
@@ -45,11 +55,6 @@ def is_file(word: str) -> bool:
     with contextlib.suppress(OSError, ValueError):
         return Path(word).exists()
     return False
-
-
-def needs_value(flag: str) -> GradcliError:
-    """Return the error for a flag with nothing after it."""
-    return GradcliError("option", f"{flag} needs a value", hint=f"for example {flag} {EXAMPLES.get(flag, '1,2')}")
 
 
 def no_option(flag: str, value: str | None, command: str, program: str | None) -> GradcliError | None:
@@ -239,10 +244,10 @@ def quoted(operands: list[str]) -> str:
 
 def refuse_foreign(flag: str) -> None:
     """Raise ``option`` for a flag whose name is not ASCII, with the name spelled out."""
-    from gradcli.language.misread import spelled
+    from gradcli.language.misread import in_ascii
 
     if not flag.isascii() and flag[2:].isidentifier():
-        hint = f"call it --{spelled(flag[2:])}, in the program too"
+        hint = f"call it --{in_ascii(flag[2:])}, in the program too"
         raise GradcliError("option", f"variables have ASCII names, not {flag}", hint=hint)
 
 
@@ -282,6 +287,7 @@ def refused_by_typer(error: Exception, command: str | None) -> GradcliError:
     return GradcliError("usage", message[:1].lower() + message[1:], hint=listed_by(command))
 
 
+POWERSHELL = ("powershell", "pwsh")
 ROOT = {"--version": "Print the version.", "--help": "Show the commands."}
 
 
@@ -308,6 +314,8 @@ def reply(shell: str, variables: Mapping[str, str], commands: Mapping[str, str])
         return "\n".join(one.value.removeprefix(lead) for one in result), 0
     if shell == "zsh":
         return zsh(result, incomplete), 0
+    if shell in POWERSHELL:  # which takes no empty text for the line on a word
+        return "\n".join(f"{value}:::{text or ' '}" for value, text in result), 0
     if variables.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args":
         return "", 0 if result else 1
     return "\n".join(f"{value}\t{text}" if text else value for value, text in result), 0
@@ -322,6 +330,10 @@ def line_of(shell: str, variables: Mapping[str, str]) -> tuple[list[str], str]:
         *words, last = joined([*given[:count], given[count] if count < len(given) else ""])
         return words[1:], last
     line = variables.get("_TYPER_COMPLETE_ARGS", "")
+    if shell in POWERSHELL:  # it says which word is not complete, and a backslash is one
+        words = split(line.replace("\\", "\\\\"))[1:]
+        incomplete = variables.get("_TYPER_COMPLETE_WORD_TO_COMPLETE", "")
+        return (words[:-1], words[-1]) if incomplete and words else (words, "")
     given = split(line)
     if line.endswith((" ", "\n")) or len(given) < 2:
         return given[1:], ""
@@ -370,7 +382,7 @@ def candidates(words: list[str], incomplete: str, commands: Mapping[str, str]) -
     if not incomplete.startswith("-"):
         return []
     own = [Candidate(one, option.help) for one, option in options.items() if one.startswith("--")]
-    free = variables_of(program_of(words, options)) if name in WITH_PROGRAM else []
+    free = variables_of(program_of(name, words)) if name in WITH_PROGRAM else []
     flags = [f"--{variable}" for variable in free if f"--{variable}" not in (*options, *words)]
     return [*own, *(Candidate(one, "a variable of the program") for one in flags)]
 
@@ -386,7 +398,7 @@ def values_of(option: Option, words: list[str], incomplete: str) -> list[Candida
             return listed_names(FIELDS, incomplete)
         case "variables":
             name = next(word for word in words if word in COMMANDS)
-            return listed_names(variables_of(program_of(words, dict(flags_of(name)))), incomplete)
+            return listed_names(variables_of(program_of(name, words[:-1])), incomplete)
         case "files":
             return files(incomplete)
         case "paths":
@@ -401,24 +413,12 @@ def listed_names(names: Iterable[str], incomplete: str) -> list[Candidate]:
     return [Candidate(f"{before}{comma}{name}") for name in names if name not in given]
 
 
-def program_of(words: list[str], options: Mapping[str, Option]) -> str:
+def program_of(command: str, words: list[str]) -> str:
     """Return the program that is typed already; empty where there is none, or its file cannot be read."""
-    rest = iter(words[1 + next(k for k, word in enumerate(words) if word in COMMANDS) :])
-    for word in rest:
-        option = options.get(word)
-        if option is not None and option.kind is bool:
-            continue
-        if option is None and not (word.startswith("--") and word[2:].isidentifier()):
-            if not word.startswith("--"):
-                return word
-            continue
-        value = next(rest, "")
-        if word in ("-f", "--file"):
-            try:
-                return Path(value).read_text(encoding="utf-8")[: Budget().text]
-            except (OSError, ValueError):
-                return ""
-    return ""
+    try:
+        return typed_program(sort(words[words.index(command) + 1 :], command)) or ""
+    except GradcliError:
+        return ""
 
 
 def variables_of(program: str) -> list[str]:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from gradcli.errors import Budget, GradcliError
+from gradcli.records import dataclass, field
+
 FORMATS = ("table", "json", "plain")
-EXPORTS = ("latex", "markdown", "picture")
-"""Formats that explain alone writes, for people to take away; a picture is one of the tables."""
+EXPORTS = ("latex", "markdown", "picture", "page", "svg", "dot")
+"""Formats that explain alone writes, for people to take away: a picture is one of the tables, svg one of the graph."""
+ARRAYS = ("csv", "tsv", "npy", "npz")
+"""Formats that grad alone writes: a table of numbers, and numpy's files."""
+FILES = {".json": "json", ".txt": "table"}
+"""The format of a file by its suffix."""
 LIBRARIES = ("torch", "jax", "numpy")
 GROUNDS = ("light", "dark")
 COLORS = ("auto", "always", "never")
@@ -40,6 +51,8 @@ class Option(NamedTuple):
       ``drawn`` is one that the picture shows in another way.
     - ``point``: it says at which points a check is made; ``alone``: it is about one check, and not for a file of them;
       ``prints``: it changes nothing in the answer.
+    - ``suffixes``: the formats of files that it names, by their suffixes; ``between``: the least number that it takes
+      and the largest.
     """
 
     flags: tuple[str, ...]
@@ -56,6 +69,8 @@ class Option(NamedTuple):
     point: bool = False
     alone: bool = False
     prints: bool = False
+    suffixes: Mapping[str, str] = MappingProxyType({})
+    between: tuple[int, int] | None = None
 
     @property
     def key(self) -> str:
@@ -134,7 +149,7 @@ OPTIONS = {
         "--lr", metavar="A", help="Take steps of gradient descent: x becomes x - A*x.grad.", example="0.1", view=True
     ),
     "iterations": text(
-        "--iterations", kind=int, metavar="K", help="Steps of --lr, 10 by default.", example="20"
+        "--iterations", kind=int, metavar="K", help="Steps of --lr, 10 by default.", example="20", between=(1, 10**9)
     ),
     "full": switch("--full", help="Show everything of a large answer."),
     "expect": text(
@@ -146,14 +161,14 @@ OPTIONS = {
     "digits": text(
         "--digits", kind=int, metavar="N",
         help="Of --expect: right from N digits on, 1 to 15; by default 15 of a formula, 5 of an array of float32.",
-        example="5",
+        example="5", between=(1, 15),
     ),
     "tolerance": text(
         "--tolerance", kind=float, metavar="T", help="The same as a relative error: 1e-5 for 5 digits.", example="1e-5"
     ),
     "samples": text(
         "--samples", kind=int, metavar="N", help="Check at N random points as well.", default=0, example="100",
-        point=True,
+        point=True, between=(0, 1_000_000),
     ),
     "at": text("--at", kind=int, metavar="LINE", help="Of a script: answer the call of this line."),
     "turn": text("--turn", kind=int, metavar="N", help="Of a script: answer the call of this turn."),
@@ -168,7 +183,7 @@ OPTIONS = {
     ),
     "seed:check": text(
         "--seed", kind=int, metavar="S", help="Chooses the random points, and where a script's draws begin.",
-        default=0, example="7", point=True,
+        default=0, example="7", point=True, between=(0, 2**63 - 1),
     ),
     "draw_seed": text(
         "--draw-seed", kind=int, metavar="N", help="Of a script: begin draws here; the same as --seed by default."
@@ -185,21 +200,32 @@ OPTIONS = {
         called=FORMATS, meant="write --format {0}", prints=True,
     ),
     "format:explain": text(
-        "--format", "-F", metavar="|".join((*FORMATS, *EXPORTS)), help="How to print.", example="json",
-        values=(*FORMATS, *EXPORTS),
+        "--format", "-F", metavar="FORMAT", help=f"How to print: {', '.join((*FORMATS, *EXPORTS))}.",
+        example="json", values=(*FORMATS, *EXPORTS),
+    ),
+    "format:grad": text(
+        "--format", "-F", metavar="FORMAT", help=f"How to print: {', '.join((*FORMATS, *ARRAYS))}.",
+        example="json", values=(*FORMATS, *ARRAYS),
     ),
     "output": text(
-        "--output", "-o", metavar="FILE", help="Write to a .json or .txt file.", example="answer.txt", values="files",
-        prints=True,
+        "--output", "-o", metavar="FILE", help="Write to a .json or .txt file; - is standard output.",
+        example="answer.txt", values="files", prints=True, suffixes=FILES,
     ),
     "output:explain": text(
         "--output", "-o", metavar="FILE",
-        help="Write to a .json, .txt, .md, .tex or .html file; draw the graph in .svg, .dot; .py with --code.",
+        help="Write to a .json, .txt, .md, .tex or .html file; draw the graph in .svg, .dot; .py with --code; - with "
+        "--format is standard output.",
         example="answer.txt", values="files",
+        suffixes=FILES | {".html": "page", ".tex": "latex", ".md": "markdown", ".svg": "svg", ".dot": "dot"},
+    ),
+    "output:grad": text(
+        "--output", "-o", metavar="FILE",
+        help="Write to a .json, .txt, .csv, .tsv, .npy or .npz file; - with --format is standard output.",
+        example="g.npy", values="files", suffixes=FILES | {f".{name}": name for name in ARRAYS},
     ),
     "output:batch": text(
         "--output", "-o", metavar="FILE", help="Write to a .ndjson or .jsonl file, line by line.",
-        example="answer.txt", values="files",
+        example="answer.txt", values="files", suffixes={".ndjson": "json", ".jsonl": "json"},
     ),
     "code": text(
         "--code", metavar="|".join(LIBRARIES), values=LIBRARIES,
@@ -212,16 +238,16 @@ OPTIONS = {
     "reveal": switch("--reveal", help="Show the answer part by part, each after the Enter key."),
     "precision": text(
         "--precision", kind=int, metavar="N", help="Digits in tables, 1 to 17.", default=6, example="12",
-        called=("digits", "decimals"), meant="write --precision 12",
+        called=("digits", "decimals"), meant="write --precision 12", between=(1, 17),
     ),
     "color": text(
-        "--color", metavar="|".join(COLORS), help="When to colour.", default="auto", example="never", values=COLORS,
+        "--color", metavar="|".join(COLORS), help="When to colour; by default auto.", example="never", values=COLORS,
         called=("no-color", "nocolor", "no-colour", "monochrome"), meant="write --color never",
     ),
     "ascii_only": switch("--ascii", help="Print ASCII characters only."),
     "width": text(
         "--width", kind=int, metavar="N", help="Columns of the tables.", example="100", called=("columns", "cols"),
-        meant="write --width 100",
+        meant="write --width 100", between=(20, 10_000),
     ),
     "confirm": switch(
         "--confirm", help="Compare the gradient with J and with a computation in higher precision."
@@ -229,7 +255,7 @@ OPTIONS = {
     "strict": switch("--strict", help="Refuse a v that PyTorch would refuse."),
     "jobs": text(
         "--jobs", "-j", kind=int, metavar="N", help="Worker processes; none for 1.", default=1, example="4",
-        prints=True,
+        prints=True, between=(1, 256),
     ),
     "only": text(
         "--only", metavar="FIELDS", help="Fields to compute and print, such as grad,vjp.", example="grad,vjp",
@@ -240,7 +266,8 @@ OPTIONS = {
         "--timeout", kind=float, metavar="SECONDS", help="End a worker that is longer at one record.", example="10"
     ),
     "memory": text(
-        "--memory", kind=int, metavar="MIB", help="Memory of one worker, 4096 MiB.", example="4096"
+        "--memory", kind=int, metavar="MIB", help="Memory of one worker, 4096 MiB.", example="4096",
+        between=(128, 2**24),
     ),
     "quiet": switch(
         "-q", "--quiet", help="Print nothing; the exit code tells.", called=("silent",),
@@ -265,6 +292,8 @@ COMMANDS = {
         "run": "program set_values seed quiet budget debug",
         "batch": "records file output jobs only no_symbolic timeout memory strict quiet budget debug",
         "functions": "name json debug",
+        "repl": "budget debug",
+        "doctor": "json debug",
         "schema": "debug",
     }.items()
 }
@@ -279,8 +308,148 @@ def options_of(command: str) -> dict[str, Option]:
     return {name: OPTIONS.get(f"{name}:{command}") or OPTIONS[name] for name in COMMANDS[command]}
 
 
+EXAMPLES = {flag: option.example for option in OPTIONS.values() if option.example for flag in option.flags}
+"""A value of each option that takes one; a variable takes numbers."""
+
+
+TEXTS = (".py", ".txt")
+"""Suffixes of files that hold a program, and may stand where one does."""
+DATA = (".npy", ".npz", ".json", ".csv", ".tsv")
+"""Suffixes of files that hold numbers alone."""
+NOTEBOOK = ".ipynb"
+CHECKS = (".toml", ".ndjson", ".jsonl")
+"""Suffixes of files of checks."""
+
+
+def suffix_of(program: str, among: tuple[str, ...] = (*TEXTS, *DATA, NOTEBOOK)) -> str:
+    """Return the suffix of what may be the name of a file, empty for a program."""
+    found = re.fullmatch(r"@?[^\n\"'()\[\]=*]*(\.[a-zA-Z]+)", program)
+    suffix = found[1].lower() if found else ""
+    return suffix if suffix in among else ""
+
+
+def needs_value(flag: str) -> GradcliError:
+    """Return the error for a flag with nothing after it."""
+    return GradcliError("option", f"{flag} needs a value", hint=f"for example {flag} {EXAMPLES.get(flag, '1,2')}")
+
+
+DEFAULTS = {"GRADCLI_FORMAT": (*FORMATS, *EXPORTS, *ARRAYS), "GRADCLI_COLOR": COLORS}
+"""Variables of the environment that stand for an option that is not typed, with the words that they may have."""
+
+
+def refuse_value(option: str, value: str, words: Collection[str]) -> None:
+    """Raise ``option`` for a value that is none of the words."""
+    if value not in words:
+        raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(words)}")
+
+
+def refuse_beyond(options: Mapping[str, Option], typed: Mapping[str, Any]) -> None:
+    """Raise ``option`` for a number beyond the bounds of its option, and a format or a colouring that there is not."""
+    for name, option in options.items():
+        if typed[name] is not None and option.between is not None:
+            least, most = option.between
+            if not least <= typed[name] <= most:
+                raise GradcliError("option", f"{option.flags[0]} {typed[name]} is not from {least} to {most:,}")
+        if name in ("format", "color") and typed[name]:
+            refuse_value(option.flags[0], typed[name], option.values)
+
+
+def refuse_both(*things: tuple[str, object]) -> None:
+    """Raise ``option`` where two of these are given, each a name with its value."""
+    named = [name for name, value in things if value is not None and value is not False]
+    if len(named) > 1:
+        raise GradcliError("option", f"{named[0]} and {named[1]} are both given", hint="give one of them")
+
+
+def suffix_among(suffixes: Iterable[str], output: str) -> str:
+    """Return the suffix of the file that ``-o`` names; raises ``option`` for one that is not among these."""
+    suffix = next((one for one in suffixes if output.lower().endswith(one)), None)
+    if suffix is None:
+        hint = f"it can end with {', '.join(suffixes)}"
+        raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=hint)
+    return suffix
+
+
 def flags_of(command: str) -> Iterator[tuple[str, Option]]:
     """Yield every flag of a command with its option, those for help last."""
     for option in (*options_of(command).values(), HELP):
         for flag in option.flags:
             yield flag, option
+
+
+@dataclass(slots=True)
+class Words:
+    """A command line in parts: options as typer reads them, operands, and the flags that are no options.
+
+    ``unknown`` has what stands after such a flag, None where that is another flag or nothing; ``before`` the flag and
+    the value that stand before an operand, by its place; ``switches`` the flags that take no value, with one that was
+    given after ``=``.
+    """
+
+    options: list[str] = field(default_factory=list)
+    operands: list[str] = field(default_factory=list)
+    unknown: dict[str, str | None] = field(default_factory=dict)
+    before: dict[int, tuple[str, str]] = field(default_factory=dict)
+    switches: dict[str, str | None] = field(default_factory=dict)
+
+    def give(self, flag: str, value: str) -> None:
+        """Note what stands before the next operand."""
+        self.before[len(self.operands)] = flag, value
+
+
+def sort(args: Sequence[str], command: str) -> Words:
+    """Sort the words after a command. A long flag that it lacks is a variable."""
+    takes_value = {flag: option.kind is not bool for flag, option in flags_of(command)}
+    words = Words()
+    rest = iter(args)
+    for arg in rest:
+        flag, equals, value = arg.partition("=")
+        if arg == "--":
+            words.operands.extend(rest)
+        elif flag in takes_value:
+            words.options.append(arg)
+            if takes_value[flag] and not equals:
+                words.options.append(value_after(flag, rest, takes_value))
+                words.give(flag, words.options[-1])
+            elif not takes_value[flag]:
+                words.switches[flag] = value if equals else None
+                words.give(flag, "")
+        elif arg[:2] in takes_value and not arg.startswith("--") and takes_value[arg[:2]] and arg[2:3].isalnum():
+            words.options.append(arg)
+        elif flag.startswith("--") and flag[2:].isidentifier():
+            text_after = value if equals else next(rest, None)
+            missing = text_after is None or (not equals and text_after.startswith("--"))
+            words.unknown[flag] = None if missing else text_after
+            words.give(flag, text_after or "")
+            words.options += ["--set", f"{flag[2:]}={text_after or ''}"]
+        elif arg.startswith("--") and flag[2:3] not in ("", "-", "+", "~", "(") and not flag[2:3].isdigit():
+            if " " in flag:
+                words.operands.append(arg)
+            else:
+                words.unknown[flag] = None
+        else:
+            words.operands.append(arg)
+    return words
+
+
+def value_after(flag: str, rest: Iterator[str], flags: Mapping[str, bool]) -> str:
+    """Return the word after an option; raises ``option`` where there is none, or another option."""
+    value = next(rest, None)
+    if value is None or (value.startswith("--") and value in flags):
+        raise needs_value(flag)
+    return value
+
+
+def typed_program(words: Words) -> str | None:
+    """Return the text of the program, as far as the command line tells it: empty for none, None for standard input."""
+    file = next((words.options[k + 1] for k, word in enumerate(words.options) if word in ("-f", "--file")), None)
+    first = words.operands[0] if words.operands else ""
+    if file is None and suffix_of(first):
+        file = first.removeprefix("@")
+    if file is not None:
+        with contextlib.suppress(OSError, ValueError):
+            if not Path(file).is_file():
+                return None
+            with Path(file).open(encoding="utf-8", errors="replace") as stream:
+                return stream.read(Budget().text)
+    return None if first == "-" else first

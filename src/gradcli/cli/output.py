@@ -69,19 +69,29 @@ class Environment:
         """Return the encoding of a stream."""
         return getattr(stream, "encoding", None) or "ascii"
 
-    def coloured(self, stream: IO[str] | None, color: str = "auto") -> bool:
-        """Whether a stream gets colours: as ``--color`` says, else on a terminal that NO_COLOR and TERM=dumb allow.
+    def coloured(self, stream: IO[str] | None, color: str | None = None) -> bool:
+        """Whether a stream gets colours: as ``--color`` says, else GRADCLI_COLOR, else ``in_color``."""
+        said = {"always": True, "never": False}.get(color or self.variables.get("GRADCLI_COLOR", ""))
+        return stream is not None and (self.in_color(stream) if said is None else said)
 
-        FORCE_COLOR asks for them in a pipe too; 0 does not.
+    def in_color(self, stream: IO[str]) -> bool:
+        """Whether a stream gets colours where nobody told gradcli: NO_COLOR says no, before all others.
+
+        FORCE_COLOR and CLICOLOR_FORCE ask for them in a pipe too. CLICOLOR=0 and TERM=dumb keep a terminal from them.
         """
-        if color != "auto" or stream is None:
-            return color == "always" and stream is not None
         if self.variables.get("NO_COLOR"):
             return False
-        forced = self.variables.get("FORCE_COLOR", "")
-        if forced:
-            return forced != "0"
-        return is_terminal(stream) and self.variables.get("TERM") != "dumb"
+        if self.variables.get("FORCE_COLOR"):
+            return self.variables["FORCE_COLOR"] != "0"
+        if self.variables.get("CLICOLOR_FORCE", "0") not in ("", "0"):
+            return True
+        plain = self.variables.get("CLICOLOR") == "0" or self.variables.get("TERM") == "dumb"
+        return is_terminal(stream) and not plain
+
+
+def is_utf(encoding: str) -> bool:
+    """Return whether an encoding has every character."""
+    return encoding.lower().replace("-", "").startswith("utf")
 
 
 def is_terminal(stream: IO[str]) -> bool:
@@ -99,7 +109,7 @@ class Printing:
     format: str
     output: str | None
     precision: int
-    color: str
+    color: str | None
     ascii_only: bool
     width: int | None
     quiet: bool
@@ -157,11 +167,20 @@ def write(env: Environment, text: str, path: str | None = None) -> None:
     write_parts(env, (text if text.endswith("\n") else text + "\n",), path)
 
 
-def write_parts(env: Environment, parts: Iterable[str], path: str | None = None) -> None:
-    """Write parts in turn to standard output, or to a file that is replaced only when all of it is on the disk."""
-    if path is None:
+def write_parts(env: Environment, parts: Iterable[str | bytes], path: str | None = None) -> None:
+    """Write parts in turn to standard output, or to a file that is replaced only when all of it is on the disk.
+
+    For ``-`` standard output gets the bytes that a file would have.
+    """
+    if path is None or path == "-":
+        buffer = None if path is None else getattr(env.stdout, "buffer", None)
         with to_stdout(env):
-            env.stdout.writelines(parts)
+            if buffer is None:
+                env.stdout.writelines(part if isinstance(part, str) else part.decode() for part in parts)
+            else:
+                env.stdout.flush()
+                buffer.writelines(map(as_bytes, parts))
+                buffer.flush()
             env.stdout.flush()
         return
     import tempfile
@@ -169,22 +188,35 @@ def write_parts(env: Environment, parts: Iterable[str], path: str | None = None)
     target = Path(path)
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(parts)
-            stream.flush()
-            os.fsync(stream.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(target)
+        with guarded_write(path):
+            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+            with os.fdopen(handle, "wb") as stream:
+                stream.writelines(map(as_bytes, parts))
+                stream.flush()
+                os.fsync(stream.fileno())
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(temporary).chmod(0o666 & ~mask)
+            Path(temporary).replace(target)
+    finally:  # whatever ends the writing, an interrupt or an error of a part that is made on the way
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def as_bytes(part: str | bytes) -> bytes:
+    """Return a part of what is written as bytes."""
+    return part.encode() if isinstance(part, str) else part
+
+
+@contextlib.contextmanager
+def guarded_write(path: str) -> Iterator[None]:
+    """Say why the file that ``-o`` names cannot be written."""
+    try:
+        yield
     except OSError as error:
         raise GradcliError("file", f"-o {path} cannot be written: {error.strerror}") from None
     except ValueError:
         raise GradcliError("file", "the name after -o holds a character that no file name can have") from None
-    finally:  # whatever ends the writing, an interrupt or an error of a part that is made on the way
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
 
 
 def require_folder(path: str | None) -> None:
@@ -195,7 +227,7 @@ def require_folder(path: str | None) -> None:
 
 def write_explanation(env: Environment, answer: Explained, how: Printing) -> None:
     """Write an explanation in the format that was asked for."""
-    if how.quiet and how.output is None:
+    if how.quiet and how.output in (None, "-"):
         return
     width = how.width or terminal_width(env)
     if how.format == "json":
@@ -321,8 +353,8 @@ def layout_of(env: Environment, how: Printing, width: int | None) -> Layout:
     """Return the room that lines and tables have, and whether more than ASCII can be shown."""
     from gradcli.render.layout import Layout
 
-    utf = env.encoding(env.stdout).lower().replace("-", "").startswith("utf")
-    return Layout(width or 100, width or NATURAL, not how.ascii_only and (utf or how.output is not None))
+    unicode = is_utf(env.encoding(env.stdout)) or how.output is not None
+    return Layout(width or 100, width or NATURAL, not how.ascii_only and unicode)
 
 
 def write_text(env: Environment, text: Text, how: Printing) -> None:
@@ -337,7 +369,7 @@ def write_text(env: Environment, text: Text, how: Printing) -> None:
         env.stdout.flush()
 
 
-def report(env: Environment, error: GradcliError, as_json: bool, color: str = "auto", verdict: str = "") -> None:
+def report(env: Environment, error: GradcliError, as_json: bool, color: str | None = None, verdict: str = "") -> None:
     """Write an error: the diagnostic to standard error, and in JSON modes a document to standard output.
 
     The document says the ``verdict`` of a check whose script ended with an exception.

@@ -7,7 +7,7 @@ import contextlib
 import math
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradcli.cli.options import COLORS, EXPORTS, FORMATS, GROUNDS, LIBRARIES, OPTIONS
+from gradcli.cli.options import (
+    CHECKS,
+    DATA,
+    GROUNDS,
+    LIBRARIES,
+    NOTEBOOK,
+    OPTIONS,
+    options_of,
+    refuse_both,
+    suffix_among,
+    suffix_of,
+)
 from gradcli.cli.output import Environment, Printing
 from gradcli.errors import Budget, GradcliError, over_budget
 from gradcli.errors.hints import counted, did_you_mean
@@ -30,30 +41,8 @@ if TYPE_CHECKING:
     from gradcli.explanation.results import Note
 
 
-TEXTS = (".py", ".txt")
-"""Suffixes of files that hold a program, and may stand where one does."""
-DATA = (".csv", ".tsv", ".npy", ".npz", ".json")
-NOTEBOOK = ".ipynb"
 MOST_FILES = 1_000
 """Files of a folder that are looked at for a name that was meant."""
-CHECKS = (".toml", ".ndjson", ".jsonl")
-"""Suffixes of files of checks."""
-
-
-def suffix_of(program: str, among: tuple[str, ...] = (*TEXTS, *DATA, NOTEBOOK)) -> str:
-    """Return the suffix of what may be the name of a file, empty for a program."""
-    found = re.fullmatch(r"@?[^\n\"'()\[\]=*]*(\.[a-zA-Z]+)", program)
-    suffix = found[1].lower() if found else ""
-    return suffix if suffix in among else ""
-
-
-def text_of_file(env: Environment, path: str, suffix: str) -> str:
-    """Return the program in a file that is named where a program stands."""
-    path = str(Path(path).expanduser()) if path.startswith("~") else path
-    if suffix in (*TEXTS, NOTEBOOK):
-        return read_program(env, path, "PROGRAM")
-    hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x {shlex.quote(f'@{path}')}"
-    raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
 
 
 def read_program(env: Environment, path: str, option: str) -> str:
@@ -73,13 +62,12 @@ def read_cells(env: Environment, path: str, option: str) -> list[str]:
 
 def read_script(env: Environment, path: str | None) -> list[str]:
     """Return the script of a file, of a notebook its cells, or that of standard input; raises ``option``, ``file``."""
-    message, hint = "", "gradcli run - reads standard input"
     if path is None:
-        message, hint = "no script is given", "for example: gradcli run train.py; - reads standard input"
-    elif "\n" in path:
-        message = "run takes the name of a file, and no text"
-    if path is None or message:
-        raise GradcliError("option", message, hint=hint)
+        hint = "for example: gradcli run train.py; - reads standard input"
+        raise GradcliError("option", "no script is given", hint=hint)
+    if "\n" in path:
+        hint = "gradcli run - reads standard input"
+        raise GradcliError("option", "run takes the name of a file, and no text", hint=hint)
     if suffix_of(path) in DATA and not path.endswith(".json"):
         raise GradcliError("file", f"{path} holds numbers, and no script")
     return read_cells(env, path, "FILE")
@@ -104,12 +92,11 @@ def read_stdin(env: Environment, option: str) -> str:
     env.stdin_used = True
     if env.stdin is None:
         raise file_error("standard input is closed", option)
-    try:
-        text = env.stdin.read(env.largest + 1)
-    except UnicodeDecodeError:
-        raise file_error("standard input is not text", option) from None
-    except OSError as error:
-        raise file_error(f"standard input cannot be read: {error.strerror}", option) from None
+    with reading("standard input", option):
+        try:
+            text = env.stdin.read(env.largest + 1)
+        except UnicodeDecodeError:
+            raise file_error("standard input is not text", option) from None
     if len(text) > env.largest:
         raise file_error(f"standard input is larger than {env.largest // 2**20} MiB", option)
     return text
@@ -117,26 +104,38 @@ def read_stdin(env: Environment, option: str) -> str:
 
 def read_bytes(env: Environment, path: str, option: str) -> bytes:
     """Return the bytes of a file; raises ``file`` with the reason in words, for a large one before it is opened."""
-    where = Path(path)
-    try:
+    where, data = Path(path), b""
+    with reading(path, option):
         if where.is_dir():
-            raise file_error(f"{path} is a directory", option)
+            raise IsADirectoryError
         if not where.is_file():
-            near = None
-            with contextlib.suppress(OSError, ValueError):
-                near = did_you_mean(where.name, (one.name for one in islice(where.parent.iterdir(), MOST_FILES)))
-            raise GradcliError("file", f"{option}: there is no file {path}", hint=near)
-        if where.stat().st_size > env.largest:
-            raise file_error(f"{path} is larger than {env.largest // 2**20} MiB", option)
-        with where.open("rb") as stream:
-            data = stream.read(env.largest + 1)
+            raise FileNotFoundError
+        small = where.stat().st_size <= env.largest
+        if small:
+            with where.open("rb") as stream:
+                data = stream.read(env.largest + 1)
+    if not small or len(data) > env.largest:  # it grew, or had no size, as the files of /proc
+        raise file_error(f"{path} is larger than {env.largest // 2**20} MiB", option)
+    return data
+
+
+@contextlib.contextmanager
+def reading(path: str, option: str) -> Iterator[None]:
+    """Say why a file cannot be read, and which of its folder may have been meant."""
+    try:
+        yield
+    except IsADirectoryError:
+        raise file_error(f"{path} is a directory", option) from None
+    except FileNotFoundError:
+        near = None
+        with contextlib.suppress(OSError, ValueError):
+            where = Path(path)
+            near = did_you_mean(where.name, (one.name for one in islice(where.parent.iterdir(), MOST_FILES)))
+        raise GradcliError("file", f"{option}: there is no file {path}", hint=near) from None
     except OSError as error:
         raise file_error(f"{path} cannot be read: {error.strerror}", option) from None
     except ValueError:
         raise file_error("the file's name holds a character that no file name can have", option) from None
-    if len(data) > env.largest:  # it grew, or had no size, as the files of /proc
-        raise file_error(f"{path} is larger than {env.largest // 2**20} MiB", option)
-    return data
 
 
 def file_error(message: str, option: str) -> GradcliError:
@@ -174,7 +173,7 @@ def plain_text(text: str) -> str:
 
 MOST_NAMES = 6
 """Columns of a header that a note names."""
-SUFFIXES = (".npy", ".npz", ".json", ".csv", ".tsv", ".txt")
+SUFFIXES = (*DATA, ".txt")
 PICKLED = (".pt", ".pth", ".pkl", ".pickle")
 SAVED = "numpy.save('x.npy', x.detach().numpy()) writes one that is read, @x.npy"
 TABLES = (".csv", ".tsv")
@@ -208,7 +207,7 @@ def read_file(env: Environment, path: str, option: str, name: str, budget: Budge
     if path in ("", "-") or (path.startswith("/dev/") and not path.lower().endswith(SUFFIXES)):
         what = "@ stands before the name of a file" if not path else f"{path} has no suffix that says how to read it"
         raise GradcliError("file", f"{option}: {what}", hint=f"{option} - reads standard input")
-    path, key = key_of(str(Path(path).expanduser()) if path.startswith("~") else path)
+    path, key = key_of(at_home(path))
     suffix = Path(path).suffix.lower()
     if suffix in PICKLED:
         raise GradcliError("file", f"{option}: {path[:80]} is a pickle, which only its library can open", hint=SAVED)
@@ -259,7 +258,7 @@ def without_header(text: str, path: str, option: str, budget: Budget, notes: lis
     from gradcli.errors.inert import inert
     from gradcli.explanation.results import Note
 
-    result = read_table(text, budget)
+    result = read_table(text, budget, "\t" if path.lower().endswith(".tsv") else None)
     if result.header:
         more = (
             f" and {counted(len(result.header) - MOST_NAMES, 'column')} more" if len(result.header) > MOST_NAMES else ""
@@ -272,10 +271,10 @@ def without_header(text: str, path: str, option: str, budget: Budget, notes: lis
 
 Typed = Mapping[str, Any]
 """What was typed, by the names of the options in the table; the default of those that were not."""
-FORMAT_OF = {".json": "json", ".txt": "table", ".html": "page"}
-DOCUMENTS = {".tex": "latex", ".md": "markdown"}
-PICTURES = {".svg": "svg", ".dot": "dot"}
-"""Suffixes of a picture of the graph, which explain draws."""
+DRAWN = ("svg", "dot")
+"""Formats that are a picture of the graph."""
+WHOLE = ("page", *DRAWN, "npy", "npz")
+"""Formats that are written as a file is, to standard output too: in UTF-8, and as wide as they are."""
 NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
 CHOOSING = ("at", "turn", "of", "seed")
 """Options that choose what of a script is answered; a formula has ``of`` alone."""
@@ -319,18 +318,10 @@ class Request:
     notes: list[Note] = field(default_factory=list)
 
 
-def one_of(value: str, words: tuple[str, ...], option: str) -> str:
-    """Return ``value`` if it is one of the words; raises ``option``."""
-    if value in words:
-        return value
-    raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(words)}")
-
-
 def refuse_exports(exports: Mapping[str, str], output: str | None, formatted: bool) -> None:
     """Raise ``option`` where a script or a figure has no such kind, or does not go with a format or a file's name."""
     ending = "" if output is None else Path(output).suffix.lower()
-    if len(exports) > 1:
-        raise GradcliError("option", "--code and --figure are both given", hint="give one of them")
+    refuse_both(*((f"--{name}", value) for name, value in exports.items()))
     for name, value in exports.items():
         words, what, suffix = (LIBRARIES, "a script", ".py") if name == "code" else (GROUNDS, "a figure", ".svg")
         if value not in words:
@@ -338,64 +329,54 @@ def refuse_exports(exports: Mapping[str, str], output: str | None, formatted: bo
             raise GradcliError("option", f"--{name} '{value[:40]}' is not known", hint=hint)
         if formatted:
             raise GradcliError("option", f"--{name} {value} is a format of its own", hint="leave out the other")
-        if output is not None and ending != suffix:
+        if output not in (None, "-") and ending != suffix:
             raise GradcliError("option", f"--{name} {value} writes {what}", hint=f"-o NAME{suffix} writes it to a file")
     if ending == ".py" and not exports:
         raise GradcliError("option", "-o with .py is for a script", hint="--code torch, --code jax or --code numpy")
 
 
-def printing(typed: Typed) -> Printing:
-    """Return the checked options of printing; a command that has ``--code`` has every format."""
-    output, width, precision, json = typed["output"], typed.get("width"), typed.get("precision", 6), typed["json"]
+def printing(typed: Typed, command: str) -> Printing:
+    """Return the checked options of printing of a command; ``-o -`` writes what a file of the format would have."""
+    options, output, json, named = options_of(command), typed["output"], typed["json"], typed["format"]
     exports = {name: typed[name] for name in ("code", "figure") if typed.get(name) is not None}
-    refuse_exports(exports, output, bool(json or typed["format"]))
-    exported, everything = next(iter(exports), None), "code" in typed
-    suffixes = {**FORMAT_OF, **DOCUMENTS, **PICTURES} if everything else FORMAT_OF
-    suffixes = {".py": "code", ".svg": "figure"} if exported else suffixes
-    suffix = None if output is None else next((s for s in suffixes if output.lower().endswith(s)), None)
-    if output is not None and suffix is None:
-        hint = f"it can end with {', '.join(suffixes)}"
-        raise GradcliError("option", f"-o '{output[:80]}' has no known suffix", hint=hint)
-    formats = (*FORMATS, *EXPORTS) if everything else FORMATS
-    named = one_of(typed["format"], formats, "--format") if typed["format"] else None
-    if json and named not in (None, "json"):
-        raise GradcliError("option", f"--json and --format {named} are both given", hint="give one of them")
-    asked = "json" if json else named
-    if suffix not in (None, ".txt") and asked and asked != suffixes[suffix] and (suffix, asked) != (".svg", "picture"):
-        option = "--json" if json else f"--format {asked}"
-        thing = f"a picture in {suffix}" if suffix in PICTURES else f"a file in {suffix}"
-        raise GradcliError("option", f"{option} and {thing} do not go together", hint=f"leave {option} out")
-    chosen = exported or asked or (suffixes[suffix] if suffix else "table")
-    if not 1 <= precision <= 17:
-        raise GradcliError("option", f"--precision {precision} is not from 1 to 17")
-    if width is not None and not 20 <= width <= 10_000:
-        raise GradcliError("option", f"--width {width} is not from 20 to 10,000")
-    color = one_of(typed.get("color", "auto"), COLORS, "--color")
-    ascii_only, full = typed.get("ascii_only", False), typed.get("full", False)
-    code, figure = exports.get("code"), exports.get("figure")
-    return Printing(chosen, output, precision, color, ascii_only, width, typed["quiet"], full, code, figure)
+    refuse_exports(exports, output, bool(json or named))
+    if named != "json":
+        refuse_both(("--json", json), (f"--format {named}", named))
+    asked, suffixes, chosen = "json" if json else named, options["output"].suffixes, next(iter(exports), None)
+    if output == "-" and not (asked or chosen):
+        hint = f"--format says which: {', '.join(options['format'].values)}"
+        raise GradcliError("option", "-o - writes to standard output, in a format that no suffix tells", hint=hint)
+    if output not in (None, "-") and not chosen:
+        if output.lower().endswith(".html") and ".html" not in suffixes:
+            raise GradcliError("option", "a page shows what explain answers", hint=f"gradcli explain … -o {output}")
+        suffix = suffix_among(suffixes, output)
+        chosen = asked or suffixes[suffix]
+        if suffix != ".txt" and chosen != suffixes[suffix] and (suffix, chosen) != (".svg", "picture"):
+            option = "--json" if json else f"--format {asked}"
+            thing = f"a picture in {suffix}" if suffixes[suffix] in DRAWN else f"a file in {suffix}"
+            raise GradcliError("option", f"{option} and {thing} do not go together", hint=f"leave {option} out")
+    chosen = chosen or asked or "table"
+    return Printing(
+        chosen, "-" if output is None and chosen in WHOLE else output, typed.get("precision", 6), typed.get("color"),
+        typed.get("ascii_only", False), typed.get("width"), typed["quiet"], typed.get("full", False),
+        exports.get("code"), exports.get("figure"),
+    )  # fmt: skip
 
 
 def refuse_beside(how: Printing, typed: Typed) -> None:
     """Raise ``option`` for a view that a format has no place for."""
+    graph = f"--format {how.format}" if how.output == "-" else f"-o {how.output}"
     formats = {
         "code": (f"--code {how.code} writes", "y and x.grad"),
         "figure": (f"--figure {how.figure} draws", "the table"),
-        **dict.fromkeys(PICTURES.values(), (f"-o {how.output} draws", "the graph")),
+        **dict.fromkeys(DRAWN, (f"{graph} draws", "the graph")),
     }
     views = [option for name, option in OPTIONS.items() if option.view and typed[name]]
-    given = [option.flags[0] for option in views if not (option.drawn and how.format in PICTURES.values())]
+    given = [option.flags[0] for option in views if not (option.drawn and how.format in DRAWN)]
     if how.format in formats and given:
         does, what = formats[how.format]
         message = f"{does} {what} alone, and nothing of {given[0]}"
         raise GradcliError("option", message, hint=f"leave out {given[0]}, or write its numbers with -o answer.json")
-
-
-def refuse_page(how: Printing) -> Printing:
-    """Return how a command prints whose answer is no explanation; raises ``option`` for a page."""
-    if how.format == "page":
-        raise GradcliError("option", "a page shows what explain answers", hint=f"gradcli explain … -o {how.output}")
-    return how
 
 
 def budget_from(items: list[str] | None, bounds: Budget | None = None) -> Budget:
@@ -484,8 +465,7 @@ def program_text(env: Environment, program: str | None, file: str | None) -> str
 
     Raises ``option`` where there is none, or numbers in its place, and ``file``.
     """
-    if program is not None and file is not None:
-        raise GradcliError("option", "a program and -f FILE are both given", hint="give one of them")
+    refuse_both(("a program", program), ("-f FILE", file))
     if file is not None:
         return read_program(env, file, "-f")
     if program is None:
@@ -498,8 +478,18 @@ def program_text(env: Environment, program: str | None, file: str | None) -> str
         raise GradcliError("option", "the program stands in two pairs of quotes", hint=hint)
     if suffix_of(program, CHECKS):
         raise GradcliError("option", f"{program} is the name of a file of checks", hint="check alone reads one")
-    suffix = suffix_of(program)
-    return text_of_file(env, program.removeprefix("@"), suffix) if suffix else program
+    if not suffix_of(program):
+        return program
+    path = at_home(program.removeprefix("@"))
+    if suffix_of(program) in DATA:
+        hint = f"give them to a variable: gradcli explain 'sum(x**2)' --x {shlex.quote(f'@{path}')}"
+        raise GradcliError("option", f"{path} holds numbers, and no program", hint=hint)
+    return read_program(env, path, "PROGRAM")
+
+
+def at_home(path: str) -> str:
+    """Return a path with the home folder that ``~`` stands for."""
+    return str(Path(path).expanduser()) if path.startswith("~") else path
 
 
 def wrt_names(text: str) -> list[str]:
@@ -520,9 +510,6 @@ def views_asked(env: Environment, asked: Request, typed: Typed) -> ViewRequest:
     lr, iterations = typed["lr"], typed["iterations"]
     if iterations is not None and lr is None:
         raise GradcliError("option", "--iterations are steps of gradient descent, and need --lr", hint="add --lr 0.1")
-    if iterations is not None and iterations < 1:
-        hint = "for example --iterations 20"
-        raise GradcliError("option", f"--iterations {iterations} is not a positive number of steps", hint=hint)
     u = directions(env, asked, typed["jvp"]) if typed["jvp"] else None
     return ViewRequest(
         typed["row"] or (), typed["column"] or (), typed["tape"], typed["steps"], typed["rows"], u, typed["hessian"],

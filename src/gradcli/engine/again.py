@@ -35,9 +35,13 @@ FAILS = (Untraceable, TypeError, ValueError, AttributeError, IndexError)
 
 
 def differentiable_cotangents(
-    graph: Graph, output: Node, v: Any, nodes: Iterable[Node] | None = None, kept: dict[int, Any] | None = None,
+    graph: Graph,
+    output: Node,
+    v: Any,
+    nodes: Iterable[Node] | None = None,
+    kept: dict[int, Any] | None = None,
     visit: Visit | None = None,
-) -> dict[int, Any]:  # fmt: skip
+) -> dict[int, Any]:
     """Return the cotangents of the inputs of ``output`` by node index, each a node of the graph, or plain numbers.
 
     ``v`` may be a node. ``nodes`` are those that the sweep visits, the last one first; None: all that are reached. The
@@ -46,19 +50,19 @@ def differentiable_cotangents(
     """
     exact = value_of(output).dtype == object
     at: Node | None = None
-    given: list[Any] = []
+    operands: list[Any] = []
     totals = {output.index: v}
 
     def along(node: Operation, k: int, g: Any) -> Any:
-        nonlocal at, given
+        nonlocal at, operands
         if at is not node:
             at = node
-            given = [traced(graph, x, exact) for x in (g, node, *node.arguments)]
+            operands = [traced(graph, x, exact) for x in (g, node, *node.arguments)]
             if not node.index % TURNS:
                 graph.meter.watch()
             if kept is not None:
                 kept[node.index] = g
-        part = handed_on(graph, node, k, given)
+        part = handed_on(graph, node, k, operands)
         if part is None:
             return None
         argument = node.arguments[k]
@@ -73,18 +77,18 @@ def differentiable_cotangents(
         return accumulate(totals, visited, along, add)
 
 
-def handed_on(graph: Graph, node: Operation, k: int, given: list[Any]) -> Any:
-    """Return what argument ``k`` of an operation gets; ``given`` are its cotangent, its output and its arguments."""
+def handed_on(graph: Graph, node: Operation, k: int, operands: list[Any]) -> Any:
+    """Return what argument ``k`` of an operation gets; ``operands`` are its cotangent, its output and its arguments."""
     op = node.op
     vjp: Any = op.vjp_along(k) if op.again is None else op.again[k]
     try:
-        return vjp(*given, **node.static)
+        return vjp(*operands, **node.static)
     except FAILS as error:
         if not (op.entries.moves or op.entries.by_shape):
             raise without_second(op.name) from error
     values = [value_of(x) for x in node.arguments]
     try:
-        return moved_back(given[0], op, k, node.value, values, node.static, graph)
+        return moved_back(operands[0], op, k, node.value, values, node.static, graph)
     except FAILS as error:
         raise without_second(op.name) from error
 

@@ -474,10 +474,10 @@ class Graph:
         if len(self.nodes) > before:
             self.functions.append((name, before, len(self.nodes)))
 
-    def bind(self, name: str, value: Any, told: Any = None) -> None:
-        """Note that the program called a value ``name``, for readers that show it; ``told`` is the assignment."""
+    def bind(self, name: str, value: Any, event: Any = None) -> None:
+        """Note that the program called a value ``name``, for readers that show it; ``event`` is the assignment."""
         if self.story is not None:
-            self.story.append((told, value, len(self.bindings)))
+            self.story.append((event, value, len(self.bindings)))
         self.bindings.append((name, value if type(value) in NODES else None))
 
 
@@ -558,7 +558,7 @@ class LeanGraph(Graph):
             shape = StandIn(node.shape, node.value.strides)
             self.nodes[-1] = Operation(node.index, node.op, node.arguments, node.static, shape, node.links)
 
-    def bind(self, name: str, value: object, told: Any = None) -> None:
+    def bind(self, name: str, value: object, event: Any = None) -> None:
         """Note nothing: no reader asks for names."""
 
 
@@ -595,7 +595,7 @@ class LiveGraph(Graph):
         node.active = True  # where it has no derivative, a sweep that comes to it is refused
         return node
 
-    def bind(self, name: str, value: object, told: Any = None) -> None:
+    def bind(self, name: str, value: object, event: Any = None) -> None:
         """Note nothing: names are read of a run that is recorded."""
 
 

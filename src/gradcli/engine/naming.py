@@ -10,7 +10,7 @@ from itertools import chain, count
 from gradcli.engine.graph import Graph, Operation
 from gradcli.errors.hints import index_of
 from gradcli.ops import RESERVED
-from gradcli.ops.declare import Op
+from gradcli.ops.declare import op_name
 
 
 def call_assigned(graph: Graph) -> list[str]:
@@ -48,14 +48,14 @@ def taken_names(graph: Graph) -> set[str]:
 def output_name(graph: Graph, output: object) -> str:
     """Return what to call the output: the program's own name for it, else ``y``, else ``f`` where y is taken."""
     called = call_assigned(graph)
-    own = graph.result
+    chosen = graph.result
     for place in range(len(called) - 1, -1, -1):
         given, node = graph.bindings[place]
         if given == graph.result or node is output:
-            own = called[place]
+            chosen = called[place]
             break
-    if own is not None and own not in graph.inputs:
-        return own
+    if chosen is not None and chosen not in graph.inputs:
+        return chosen
     taken = taken_names(graph)
     return next(name for name in chain(("y", "f", "out", "y_"), map("y_{}".format, count(1))) if name not in taken)
 
@@ -88,18 +88,18 @@ def tight(text: str) -> str:
 def called_by(graph: Graph, node: Operation) -> str:
     """Return what the user wrote for an operation: the function that it is a part of, else its own sign or name."""
     written = [name for name, first, end in graph.functions if first <= node.index < end]
-    return written[-1] if written else op_word(node.op)
+    return written[-1] if written else op_word(node)
 
 
 def flat_by(graph: Graph, node: Operation) -> str:
     """Return what is flat where an operation is: the function that it ends, else the operation within its function."""
     written = [(name, end) for name, first, end in graph.functions if first <= node.index < end]
-    called, word = called_by(graph, node), op_word(node.op)
+    called, word = called_by(graph, node), op_word(node)
     goes_on = written and node.index + 1 < written[-1][1] and word != called
     return f"{word} in {called}" if goes_on else called
 
 
-def op_word(op: Op) -> str:
-    """Return the sign of an op, or the function that it is called by."""
-    sign = (op.text.template or "").replace("{}", "").strip()
-    return sign if sign and not sign[0].isalpha() else op.text.spelled or op.name
+def op_word(node: Operation) -> str:
+    """Return the sign of an operation, or the function that it is called by."""
+    sign = (node.op.text.template or "").replace("{}", "").strip()
+    return sign if sign and not sign[0].isalpha() else op_name(node.op, node.static)

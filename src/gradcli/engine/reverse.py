@@ -52,23 +52,23 @@ def accumulate(totals: dict[int, C], nodes: Iterable[Node], along: Along[C], plu
 def cotangents(graph: Graph, output: Node, v: Array, kept: Totals | None = None, visit: Visit | None = None) -> Totals:
     """Return the cotangents of the inputs of ``output``, by node index; those on the way are ``kept``, if anywhere."""
     at: Node | None = None
-    given: list[Any] = []
+    operands: list[Any] = []
     totals = {output.index: v[()]}
     nodes = visits(graph.nodes, output.index, totals.keys()) if visit is None else visit(totals)
 
     def along(node: Operation, k: int, g: Any) -> Any:
-        nonlocal at, given
+        nonlocal at, operands
         if at is not node:
-            at, given = node, [g, node.value]
+            at, operands = node, [g, node.value]
             for a in node.arguments:
-                given.append(a.value if type(a) in NODES else a)
+                operands.append(a.value if type(a) in NODES else a)
             if not node.index % TURNS or (type(g) is not Double and g.size >= LARGE):
                 graph.meter.watch()
             if kept is not None:
                 kept[node.index] = g
-        vjps, static, value = node.op.vjps, node.static, given[k + 2]
+        vjps, static, value = node.op.vjps, node.static, operands[k + 2]
         vjp: Any = vjps[k] if type(vjps) is tuple else vjps(k)  # type: ignore[operator]
-        part = vjp(*given, **static) if static else vjp(*given)
+        part = vjp(*operands, **static) if static else vjp(*operands)
         if type(part) is type(value) is Double or part is None:
             return part
         return unbroadcast(part, value.shape)

@@ -169,11 +169,11 @@ def missing(facts: MissingInputs, word: Word) -> str:
         name, argument = facts.joined
         return f"write {name}({argument})"
     if facts.numbered is not None:
-        given = facts.numbered
-        return f"{word(given, None)} was given: its entries are {given}[0], {given}[1]"
+        typed = facts.numbered
+        return f"{word(typed, None)} was given: its entries are {typed}[0], {typed}[1]"
     if facts.near is not None:
-        given, meant = facts.near
-        return f"{word(given, None)} was given: did you mean {word(meant, None)}?"
+        typed, meant = facts.near
+        return f"{word(typed, None)} was given: did you mean {word(meant, None)}?"
     return "add " + " ".join(word(name, "") for name in facts.names)
 
 
@@ -184,7 +184,7 @@ def hint_of(facts: Facts, word: Word = in_python) -> str:
             return missing(facts, word)
         case OwnInputs(inputs):
             ways = [f"write requires_grad=True in line {inputs[0].line}"] if "tensor(" in inputs[0].statement else []
-            ways += [f"leave out {own.where}, and give {word(own.name, own.value)}" for own in inputs]
+            ways += [f"leave out {one.where}, and give {word(one.name, one.value)}" for one in inputs]
             return "; or ".join(ways)
         case MissingV():
             return usual_v(facts)
@@ -271,11 +271,11 @@ def tables() -> dict[str, dict[str, str]]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     """Return a question with the nearest known name, or None where none is near."""
     import difflib
 
-    candidates = sorted(set(known))
+    candidates = sorted(set(names))
     lowered = {candidate.lower(): candidate for candidate in reversed(candidates)}
     if name.lower() in lowered and lowered[name.lower()] != name:
         return f"did you mean '{lowered[name.lower()]}'?"

@@ -89,7 +89,7 @@ def window(line: str, column: int, length: int, widest: int) -> tuple[str, int, 
     return lead + cut + tail, column - first + len(lead), min(length, widest - (column - first))
 
 
-def escaped(line: str, column: int, length: int, encoding: str) -> tuple[str, int, int]:
+def escape_line(line: str, column: int, length: int, encoding: str) -> tuple[str, int, int]:
     """Return a line with what cannot be printed escaped, and the place moved along."""
     head, middle, tail = (
         inert(part, "", encoding) for part in (line[:column], line[column : column + length], line[column + length :])
@@ -105,6 +105,6 @@ def excerpt(text: str, span: tuple[int, int], label: str, encoding: str, width: 
     number, line, column, length = located(text, span)
     label = label or str(number)
     widest = WIDEST if width is None else min(WIDEST, max(width - len(label) - len(" | ......"), LEAST))
-    shown, column, length = escaped(*window(line, column, length, widest), encoding)
+    shown, column, length = escape_line(*window(line, column, length, widest), encoding)
     gutter = " " * len(label)
     return [f"{gutter} |", f"{label} | {shown}", f"{gutter} | {' ' * column}{'^' * length}"]

@@ -246,10 +246,12 @@ class Writer:
         for node in swept.nodes:
             self._describe(node)
 
-    def along(self, node: Operation, k: int, arrived: Arrived) -> Arrived:
-        """Return what argument k of a node gets."""
+    def along(self, node: Operation, k: int, arrived: Arrived) -> Arrived | None:
+        """Return what argument k of a node gets; None where the engine's sweep sent nothing there."""
         if self._at is not node:
             self._at, self._total = node, self._arrive(node, arrived)
+        if node.arguments[k].index not in self.swept.kept:
+            return None
         if node.index in self.unwritten:
             return Arrived(None)
         part = self._part(node, k)
@@ -367,7 +369,9 @@ def line_sizes(
     """
     result: dict[int, Array] = {}
 
-    def along(node: Operation, k: int, sizes: Array) -> Array:
+    def along(node: Operation, k: int, sizes: Array) -> Array | None:
+        if node.arguments[k].index not in kept:
+            return None
         if node.index not in names:
             return sizes_of(node, k, sizes)
         result[node.index] = sizes

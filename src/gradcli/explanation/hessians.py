@@ -31,7 +31,7 @@ from gradcli.explanation.rereading import NEAR, compiled
 from gradcli.explanation.results import Backward, Note, Proof
 from gradcli.explanation.suspicion import count_work
 from gradcli.explanation.views import Hessian
-from gradcli.formulas.vjps import lift, settle, write
+from gradcli.formulas.vjps import grown, lift, write
 from gradcli.language.arithmetic import as_tensor
 from gradcli.language.values import Cotangent
 from gradcli.ops.arithmetic import ADD
@@ -157,7 +157,7 @@ def write_on(graph: Graph, node: Operation, k: int, g: Any, choice: int, short: 
 
     try:
         part = handed_on(node, k, lift(written(g, "g")), written, choice)
-        return None if part is None else run_text(graph, settle(part).text, bound)
+        return None if part is None else run_text(graph, grown(part).text, bound)
     except GivenUp:
         raise
     except GradcliError:

@@ -17,7 +17,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.hints import listed
 from gradcli.explanation.results import Note
 from gradcli.language.values import Cotangent
-from gradcli.ops.declare import Array, Indices, Op, holds_somewhere, value_of
+from gradcli.ops.declare import Array, Indices, Op, holds_somewhere, op_name, value_of
 from gradcli.ops.making import DATA, DETACH
 
 if TYPE_CHECKING:
@@ -330,7 +330,7 @@ def note_float32(program: Any, nodes: Sequence[Node]) -> list[Note]:
         finite = sizes[np.isfinite(sizes)]
         beyond = "inf" if np.any(finite > LARGEST) else "0" if np.any((finite > 0) & (finite < SMALLEST)) else ""
         if beyond and node.op is not None:
-            what = f"In float32 {node.op.text.spelled or node.op.name} is {beyond} here"
+            what = f"In float32 {op_name(node.op, node.static)} is {beyond} here"
             text = f"{what}: this answer is computed in float64, and PyTorch may give inf, nan or 0."
             return [Note("float32", text)]
     return []

@@ -35,7 +35,7 @@ from gradcli.formulas.expression import read_expression
 from gradcli.formulas.texts import ATOM, LONG, TooLarge
 from gradcli.formulas.vjps import Written, lift, write
 from gradcli.ops import RESERVED
-from gradcli.ops.declare import Array, rule_of, saved, value_of
+from gradcli.ops.declare import Array, op_name, rule_of, saved, value_of
 from gradcli.ops.values import unbroadcast
 from gradcli.ops.writing import number_text
 from gradcli.records import dataclass, field
@@ -153,35 +153,34 @@ def record_tape(run: Recorded) -> Tape:
     half = MOST_ROWS // 2
     middle = range(half, len(inner) - half) if len(inner) > MOST_ROWS else range(0)
     uses: dict[int, int] = {}
-    for node in inner:
-        for k in node.links if node.index in run.kept else ():
-            uses[node.arguments[k].index] = uses.get(node.arguments[k].index, 0) + 1
     rows: list[Taped] = []
-    arrived: set[int] = set()
     with np.errstate(all="ignore"):
         for place, node in enumerate(inner):
-            if place in middle:
-                arrived |= {node.arguments[k].index for k in node.links if node.index in run.kept}
-            else:
-                rows.append(row_of(node, run, arrived, uses))
-    rows += [row_of(node, run, arrived, uses) for node in run.nodes if isinstance(node, Input)]
+            if place not in middle:
+                rows.append(row_of(node, run, uses))
+                continue
+            for k in node.links if node.index in run.kept else ():
+                uses[node.arguments[k].index] = uses.get(node.arguments[k].index, 0) + 1
+    rows += [row_of(node, run, uses) for node in run.nodes if isinstance(node, Input)]
     output = run.run.output
     return Tape(rows, run.names[output.index] if run.run.active else None, len(middle), half if middle else 0)
 
 
-def row_of(node: Node, run: Recorded, arrived: set[int], uses: Mapping[int, int]) -> Taped:
-    """Return the row of a node; what an operation sends on is noted as ``arrived``."""
+def row_of(node: Node, run: Recorded, uses: dict[int, int]) -> Taped:
+    """Return the row of a node; ``uses`` counts what reaches each value, and what this one sends on is added to it."""
     sent = []
     if isinstance(node, Operation) and node.index in run.kept:
         for k in node.links:
-            sent.append(send(node, k, run, arrived))
-            arrived.add(node.arguments[k].index)
+            one, target = send(node, k, run, uses), node.arguments[k].index
+            if one is not None:
+                sent.append(one)
+                uses[target] = uses.get(target, 0) + 1
     begins = node is run.run.output and (node.active or not isinstance(node, Operation))
     return Taped(
         run.names[node.index],
         run.role(node),
         run.operation(node) if isinstance(node, Operation) else None,
-        node.op.name if isinstance(node, Operation) else "",
+        op_name(node.op, node.static) if isinstance(node, Operation) else "",
         np.asarray(node.value),
         tuple(dict.fromkeys(kept_texts(node, run))) if isinstance(node, Operation) and node.active else (),
         run.cotangent(node),
@@ -192,7 +191,16 @@ def row_of(node: Node, run: Recorded, arrived: set[int], uses: Mapping[int, int]
 
 
 def kept_texts(node: Operation, run: Recorded) -> Iterable[str]:
-    """Yield what the vjps of an operation read on the way back: arrays among its arguments, and its own value."""
+    """Yield what the vjps of an operation read on the way back: arrays among its arguments, and its own value.
+
+    A function of the user's keeps what its forward has saved.
+    """
+    by_user = node.static["call"].saved() if "call" in node.static else None
+    for value in by_user or ():
+        shown = value is node or any(value is argument for argument in node.arguments)
+        yield run.texts.of(value) if shown else f"a tensor {np.shape(value_of(value))}"
+    if by_user is not None:
+        return
     reads = saved(node.op, tuple(k in node.links for k in range(len(node.arguments))))
     for argument, read in zip(node.arguments, reads.arguments, strict=True):
         if read and type(argument) in NODES:
@@ -204,8 +212,8 @@ def kept_texts(node: Operation, run: Recorded) -> Iterable[str]:
         yield run.names[node.index]
 
 
-def send(node: Operation, k: int, run: Recorded, arrived: Collection[int]) -> Sent:
-    """Return what an operation sends to argument ``k``.
+def send(node: Operation, k: int, run: Recorded, arrived: Collection[int]) -> Sent | None:
+    """Return what an operation sends to argument ``k``, None for nothing.
 
     The derivative of one that works entry by entry is what the argument gets of a cotangent of ones, before any
     broadcasting is undone.
@@ -213,6 +221,8 @@ def send(node: Operation, k: int, run: Recorded, arrived: Collection[int]) -> Se
     target = node.arguments[k]
     g, values = run.kept[node.index], [value_of(argument) for argument in node.arguments]
     part = node.op.vjp_along(k)(g, node.value, *values, **node.static)
+    if part is None:
+        return None
     value = np.asarray(unbroadcast(np.asarray(part)[()], target.shape))
     local, slope = None, None
     if node.op.formula is not None:
@@ -221,7 +231,7 @@ def send(node: Operation, k: int, run: Recorded, arrived: Collection[int]) -> Se
         local = true_text(node, k, run, lift(ones), slope, broadcast=True)
     return Sent(
         run.names[target.index],
-        rule_of(node.op, node.links),
+        rule_of(node.op, node.links, node.static),
         true_text(node, k, run, write(f"{run.names[node.index]}.grad", g), value),
         value,
         local,
@@ -492,7 +502,7 @@ def links_below(top: Operation, nodes: Sequence[Node], names: Mapping[int, str])
             return None
         values = [getattr(x, "value", x) for x in node.arguments]
         part = node.op.vjp_along(k)(total, node.value, *values, **node.static)
-        return unbroadcast(np.asarray(part)[()], np.shape(values[k]))
+        return None if part is None else unbroadcast(np.asarray(part)[()], np.shape(values[k]))
 
     below = [node for node in reversed(nodes) if node.index <= top.index]
     with np.errstate(all="ignore"):

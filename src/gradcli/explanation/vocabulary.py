@@ -13,7 +13,7 @@ from gradcli.explanation.parts import Example, Known
 from gradcli.language.calls import near_function
 from gradcli.ops import OPERATORS, load, methods, rows, spellings
 from gradcli.ops.declare import Op
-from gradcli.ops.vocabulary import Facts, all_facts
+from gradcli.ops.vocabulary import Facts, facts_of
 
 if TYPE_CHECKING:
     from gradcli.ops.vocabulary import Row
@@ -84,7 +84,7 @@ def operator(sign: str) -> Known:
 
 def with_facts(known: Known, op: Op | None) -> Known:
     """Return a record with its facts, and what its example leaves in ``.grad``."""
-    facts = all_facts()[known.name]
+    facts = facts_of(known.name)
     return replace(
         known,
         formula=facts.formula,

@@ -20,34 +20,34 @@ from gradcli.formulas.index_rules import IndexRule, renamed
 from gradcli.formulas.printing import Unprintable
 from gradcli.formulas.texts import Source, TooLarge
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import Part, frozen, is_shaped, reading_of
+from gradcli.jacobian.local import Part, frozen, is_shaped, links_of, reading_of
 from gradcli.jacobian.sparse import DENSE_ENTRIES
-from gradcli.ops.declare import Op, value_of
+from gradcli.ops.declare import Op
 from gradcli.ops.links import Contraction, listed
 from gradcli.records import dataclass, field, replace
 
 
-def words(text: str) -> set[str]:
+def names_of_formula(text: str) -> set[str]:
     """Return all names in a formula."""
     return set(re.findall(r"[A-Za-z_]\w*", text))
 
 
 def used(shown: Iterable[str], definitions: Mapping[str, str]) -> dict[str, str]:
     """Return the definitions that formulas reach, each after those that it uses."""
-    reached = set[str]().union(*map(words, shown))
+    reached = set[str]().union(*map(names_of_formula, shown))
     kept: dict[str, str] = {}
-    for name, text in reversed(ordered(definitions)):
+    for name, text in reversed(in_order_of_use(definitions)):
         if name in reached:
             kept[name] = text
-            reached |= words(text)
+            reached |= names_of_formula(text)
     return dict(reversed(kept.items()))
 
 
-def ordered(definitions: Mapping[str, str]) -> list[tuple[str, str]]:
+def in_order_of_use(definitions: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return definitions so that each comes after those it uses."""
     left, result = dict(definitions), []
     while left:
-        ready = [name for name, text in left.items() if not (words(text) & set(left)) - {name}]
+        ready = [name for name, text in left.items() if not (names_of_formula(text) & set(left)) - {name}]
         result += [(name, left.pop(name)) for name in ready or list(left)]
     return result
 
@@ -87,16 +87,16 @@ class Formulas:
         return {name: one.node for name, one in self.sources.items() if one.node >= 0 and one.shape is None}
 
 
-def refreshed(found: Formulas, composition: Composition) -> Formulas:
+def refreshed(formulas: Formulas, composition: Composition) -> Formulas:
     """Return formulas with the numbers of another run, whose ``signature`` must be the same."""
-    if not found.sources:
-        return found
+    if not formulas.sources:
+        return formulas
     nodes = {node.index: node for node in composition.nodes}
-    values = {name: numbers_of(source, nodes, composition) for name, source in found.sources.items()}
-    return replace(found, values=values)
+    values = {name: source_numbers(source, nodes, composition) for name, source in formulas.sources.items()}
+    return replace(formulas, values=values)
 
 
-def numbers_of(source: Source, nodes: Mapping[int, Node], composition: Composition) -> Any:
+def source_numbers(source: Source, nodes: Mapping[int, Node], composition: Composition) -> Any:
     """Return the numbers of a name."""
     if source.node < 0:
         return source.constant
@@ -135,7 +135,7 @@ def parts_of_entries(node: Node, composition: Composition) -> int:
         return size
     if any(composition.parts(node, k) is not None for k in node.links):
         return size
-    links = node.op.local(0, node.value, tuple([value_of(a) for a in node.arguments]), node.static)
+    links = links_of(reading_of(node), 0)
     return size + sum(item.count if isinstance(item, Contraction) else len(item.rows) for item in links)
 
 
@@ -158,10 +158,10 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
         if plain is not None and plain.longest <= SHORT and not calls:
             return formulas_of(plain)
         named = derived(Names.OWN)
-        own = None if named is None else named.attempt(leaves)
-        if plain is None and own is None and inline is not None:
+        by_name = None if named is None else named.attempt(leaves)
+        if plain is None and by_name is None and inline is not None:
             plain = inline.attempt(leaves)
-        result = plain if own is None else own if plain is None else shorter(plain, own)
+        result = plain if by_name is None else by_name if plain is None else shorter(plain, by_name)
         parts = max((one.most_parts(leaves) for one in (inline, named) if one is not None), default=BULKY)
         if result is None or (result.longest > LONG and parts >= BULKY):
             made = Derivation(graph, output, composition, Names.MADE).attempt(leaves)
@@ -169,35 +169,35 @@ def by_entries(graph: Graph, output: Node, leaves: Mapping[str, Node], compositi
         return formulas_of(result)
 
 
-def shorter(plain: Attempt, own: Attempt) -> Attempt:
+def shorter(plain: Attempt, by_name: Attempt) -> Attempt:
     """Return for each Jacobian its formulas in terms of the inputs where these are short, else in the program's names.
 
     So are those that take entries from what a function gives, where it has a name: ``s[0]`` for ``softmax(x)[0]``.
     Two attempts that both made names are not mixed: one name would stand for two values.
     """
     if plain.texts.made:
-        return own
-    jacobians = dict(own.jacobians)
+        return by_name
+    jacobians = dict(by_name.jacobians)
     for name, entries in plain.jacobians.items():
-        longest = own.jacobians[name].longest
+        longest = by_name.jacobians[name].longest
         if entries.longest <= (longest if entries.takes_from_calls else max(SHORT, longest)):
             jacobians[name] = entries
-    return replace(own, shown=plain.shown, jacobians=jacobians)
+    return replace(by_name, shown=plain.shown, jacobians=jacobians)
 
 
-def formulas_of(found: Attempt) -> Formulas:
+def formulas_of(attempt: Attempt) -> Formulas:
     """Return the formulas of an attempt with the definitions that they use."""
-    rules = {name: entries.rule for name, entries in found.jacobians.items() if entries.rule}
-    shown = [*found.shown, *(text for entries in found.jacobians.values() for text in entries.texts)]
-    definitions = used(shown, found.texts.definitions)
-    made = [name for name in definitions if name in found.texts.made]  # whose numbers are to rise as they are defined
+    rules = {name: entries.rule for name, entries in attempt.jacobians.items() if entries.rule}
+    shown = [*attempt.shown, *(text for entries in attempt.jacobians.values() for text in entries.texts)]
+    definitions = used(shown, attempt.texts.definitions)
+    made = [name for name in definitions if name in attempt.texts.made]  # whose numbers are to rise as they are defined
     new = dict(zip(made, sorted(made, key=lambda name: int(name[1:])), strict=True))
     return Formulas(
-        [renamed(text, new) for text in found.shown],
-        {name: [renamed(text, new) for text in entries.texts] for name, entries in found.jacobians.items()},
+        [renamed(text, new) for text in attempt.shown],
+        {name: [renamed(text, new) for text in entries.texts] for name, entries in attempt.jacobians.items()},
         {new.get(name, name): renamed(text, new) for name, text in definitions.items()},
         {name: [replace(rule, formula=renamed(rule.formula, new))] for name, rule in rules.items()},
-        sources={new.get(name, name): found.texts.named[name] for name in definitions},
+        sources={new.get(name, name): attempt.texts.named[name] for name in definitions},
     )
 
 
@@ -256,7 +256,7 @@ def of_node(node: Node, composition: Composition) -> Hashable:
     static = frozen(node.static) if node.static else ()
     zeros = op.splits_zero and tuple([op.has_signed_zero(k, node.arguments) for k in range(len(arguments))])
     shared = (node.index, op.name, op.local, op.formula, node.active, node.value.shape, arguments, static, zeros)
-    return (*shared, chosen(node, op), of_links(node, composition)) if depends(op) else shared
+    return (*shared, moved_entries(node, op), of_links(node, composition)) if depends(op) else shared
 
 
 def depends(op: Op) -> bool:
@@ -278,15 +278,15 @@ def content(array: Any) -> bytes:
     return numbers if len(numbers) <= LONG_ARRAY else blake2b(numbers).digest()
 
 
-def chosen(node: Node, op: Op) -> Hashable:
+def moved_entries(node: Operation, op: Op) -> Hashable:
     """Return where the entries of an op that moves them came from, and what came from nowhere."""
     if not op.entries.moves or op.entries.shaped:
         return None
-    values = tuple([value_of(a) for a in node.arguments])
+    reading = reading_of(node)
     moved, left = [], np.ones(node.value.size, dtype=bool)
-    for k in range(len(values)):
+    for k in range(len(node.arguments)):
         with np.errstate(all="ignore"):
-            result = op.local(k, node.value, values, node.static)
+            result = links_of(reading, k)
         for links in map(listed, result):
             moved.append((k, content(links.rows), content(links.columns)))
             left[links.rows] = False

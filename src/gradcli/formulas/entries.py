@@ -25,11 +25,11 @@ from gradcli.formulas.index_rules import (
     letters_beside,
     patterns_of,
 )
-from gradcli.formulas.printing import LanguagePrinter, formula_text, settled, shortest, size_of, tidied, weight
+from gradcli.formulas.printing import LanguagePrinter, bulk, formula_text, shortest, spread_out, tidied, weight
 from gradcli.formulas.texts import Source, Texts, TooLarge, nested
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.composition import Composition
-from gradcli.jacobian.local import Part
+from gradcli.jacobian.local import Part, links_of, reading_of
 from gradcli.jacobian.sparse import Sparse, gathered, identity, product
 from gradcli.ops.declare import value_of
 from gradcli.ops.linear_algebra import contraction
@@ -204,16 +204,16 @@ class Elements:
             self._name_arguments(node)
         self._name_zeros(node)
         self.texts.describe(node)
-        own = self.names is not Names.NONE and self.texts.own_name(node) is not None
-        if self._needs_name(node) and not (made or own):
+        has_name = self.names is not Names.NONE and self.texts.own_name(node) is not None
+        if self._needs_name(node) and not (made or has_name):
             return False
         entries = [self.sums.condensed(entry) for entry in self._entries(node)]
         result = self.shown[node.index] = self.entries[node.index] = as_objects(entries)
-        if any(size_of(entry, self.longest) >= self.longest for entry in result):
-            if not (made or own):
+        if any(bulk(entry, self.longest) >= self.longest for entry in result):
+            if not (made or has_name):
                 return False
             self.shown[node.index] = self.rename(node)
-        elif own:
+        elif has_name:
             self.rename(node)
         return True
 
@@ -265,7 +265,7 @@ class Elements:
         for k, argument in enumerate(node.arguments):
             if not isinstance(argument, Node) or argument.op is None or not node.op.entries.mentions(k, active):
                 continue
-            if any(size_of(entry, COMPOUND + 1) > COMPOUND for entry in self.entries[argument.index]):
+            if any(bulk(entry, COMPOUND + 1) > COMPOUND for entry in self.entries[argument.index]):
                 self.rename(argument)
 
     def _entries(self, node: Operation) -> ExprArray:
@@ -299,9 +299,8 @@ class Elements:
     def _grouped(self, node: Operation, count: int) -> list[list[Expr]]:
         """Return for each entry of a node the entries that it is linked to, in flat order."""
         entries = self.of(node.arguments[0])
-        values = tuple(value_of(a) for a in node.arguments)
         groups: list[list[Expr]] = [[] for _ in range(count)]
-        for links in map(listed, node.op.local(0, node.value, values, node.static)):
+        for links in map(listed, links_of(reading_of(node), 0)):
             for row, column in zip(links.rows, links.columns, strict=True):
                 groups[row].append(entries[column])
         return groups
@@ -314,16 +313,15 @@ class Elements:
         terms: list[list[Expr]] = [[] for _ in range(count)]
         for i, (row, column) in enumerate(zip(links.rows, links.columns, strict=True)):
             terms[row].append(s.product([first[column], *(entries[where[i]] for entries, where in others)]))
-        return as_objects([s.total(own) for own in terms])
+        return as_objects([s.total(group) for group in terms])
 
     def _moved(self, node: Operation, count: int) -> ExprArray:
         """Take each entry from where it came; what came from nowhere is the number that it is."""
-        values = tuple(value_of(a) for a in node.arguments)
-        flat = np.ravel(node.value)
+        flat, reading = np.ravel(node.value), reading_of(node)
         result: list[Expr | None] = [None] * count
         for k, argument in enumerate(node.arguments):
             entries = self.of(argument)
-            for links in map(listed, node.op.local(k, node.value, values, node.static)):
+            for links in map(listed, links_of(reading, k)):
                 for row, column in zip(links.rows, links.columns, strict=True):
                     result[row] = entries[column] if result[row] is None else result[row]
         return as_objects([s.number(flat[i]) if entry is None else entry for i, entry in enumerate(result)])
@@ -414,7 +412,7 @@ class Derivation:
             if not self.elements.add(node):
                 raise TooLong
         self.texts.order.add(self.texts.names.values())
-        self.found = self._compose()
+        self.by_node = self._compose()
 
     def attempt(self, leaves: Mapping[str, Node]) -> Attempt:
         """Return all formulas."""
@@ -430,22 +428,22 @@ class Derivation:
         """Return the formulas of each Jacobian."""
         letters = letters_beside(self.texts.taken)
         return {
-            name: self._entries_of(name, leaf, self.found.get(leaf.index), letters) for name, leaf in leaves.items()
+            name: self._entries_of(name, leaf, self.by_node.get(leaf.index), letters) for name, leaf in leaves.items()
         }
 
     def most_parts(self, leaves: Mapping[str, Node]) -> int:
         """Return the parts of the longest entry of a Jacobian, before other forms of it are tried."""
-        result = (self.found[leaf.index] for leaf in leaves.values() if leaf.index in self.found)
-        return max((size_of(entry) for sparse in result for entry in sparse.values), default=0)
+        result = (self.by_node[leaf.index] for leaf in leaves.values() if leaf.index in self.by_node)
+        return max((bulk(entry) for sparse in result for entry in sparse.values), default=0)
 
-    def _entries_of(self, name: str, leaf: Node, found: Sparse | None, letters: list[str]) -> Entries:
+    def _entries_of(self, name: str, leaf: Node, jacobian: Sparse | None, letters: list[str]) -> Entries:
         self.graph.meter.watch()
         numeric, kept = self.composition.of[leaf.index], dict[Any, Any]()
         meant = self.elements.meant
         means = self.elements.sums.with_means
         entries = [s.number(0)] * len(numeric.rows)
-        if found is not None:  # a place may lack a formula where weights are 0
-            formulas = dict(zip(zip(found.rows, found.columns, strict=True), found.values, strict=True))
+        if jacobian is not None:  # a place may lack a formula where weights are 0
+            formulas = dict(zip(zip(jacobian.rows, jacobian.columns, strict=True), jacobian.values, strict=True))
             entries = [formulas.get(at, entries[0]) for at in zip(numeric.rows, numeric.columns, strict=True)]
         entries = [tidied(means(entry.xreplace(meant)), kept) for entry in entries]
         shapes = self.output.shape, leaf.shape
@@ -490,10 +488,10 @@ class Derivation:
         """Return a Jacobian none of whose entries is too long to be read; raises ``TooLong``."""
         longest = self.elements.longest
         jacobian = self._condensed(jacobian)
-        if all(size_of(entry, longest) < longest for entry in jacobian.values):
+        if all(bulk(entry, longest) < longest for entry in jacobian.values):
             return jacobian
-        entries = [settled(entry, longest) for entry in jacobian.values]
-        if any(size_of(entry, longest) >= longest for entry in entries):
+        entries = [spread_out(entry, longest) for entry in jacobian.values]
+        if any(bulk(entry, longest) >= longest for entry in entries):
             raise TooLong
         return replace(jacobian, values=as_objects(entries))
 
@@ -511,11 +509,11 @@ class Derivation:
     def _shortened(self, node: Operation, jacobian: Sparse) -> Sparse:
         """Say long sums in a word, and give a Jacobian a name of its own where its entries have grown long."""
         jacobian = self._condensed(jacobian)
-        if all(size_of(entry, LONGEST[Names.MADE]) < LONGEST[Names.MADE] for entry in jacobian.values):
+        if all(bulk(entry, LONGEST[Names.MADE]) < LONGEST[Names.MADE] for entry in jacobian.values):
             return jacobian
         if self.names is not Names.MADE:
             raise TooLong
-        if sum(size_of(entry) for entry in jacobian.values) > LARGEST:
+        if sum(bulk(entry) for entry in jacobian.values) > LARGEST:
             raise TooLarge
         name = self.texts.fresh(f"d{self._short(self.output, 'y')}_d{self._short(node, f'h{node.index}')}")
         shape = (*self.output.shape, *node.shape)

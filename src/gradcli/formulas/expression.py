@@ -45,13 +45,13 @@ LARGEST_ROOT = 64
 """The largest whole number whose root has a name, beside the powers of 2 and the hundreds above."""
 
 
-def constant_name(number: float) -> str:
+def number_name(number: float) -> str:
     """Return a positive number as text: ``2*pi/3``, ``1/(2*pi)``, ``0.3``."""
     above, below = constant_texts(number)
-    return divided("*".join(above) or "1", below)
+    return over_divisors("*".join(above) or "1", below)
 
 
-def divided(text: str, divisors: Sequence[str]) -> str:
+def over_divisors(text: str, divisors: Sequence[str]) -> str:
     """Return a product over one line of divisors."""
     if not divisors:
         return text
@@ -94,33 +94,33 @@ def known_constants() -> dict[float, Parts]:
     return result
 
 
-def add_multiples(found: dict[float, Parts]) -> None:
+def add_multiples(constants: dict[float, Parts]) -> None:
     """Add multiples and fractions of ``pi`` and ``e``, and of their squares."""
     for name, value in (("pi", math.pi), ("e", math.e)):
         for n in range(1, 9):
             many = [str(n)] * (n > 1)
             for d in (1, 2, 3, 4, 6, 8, 180):
-                found.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
-            found.setdefault(n / value, (many, [name]))
-            found.setdefault(1 / (n * value), ([], [*many, name]))
-        found.setdefault(value**2, ([f"{name}**2"], []))
+                constants.setdefault(n * value / d, ([*many, name], [str(d)] * (d > 1)))
+            constants.setdefault(n / value, (many, [name]))
+            constants.setdefault(1 / (n * value), ([], [*many, name]))
+        constants.setdefault(value**2, ([f"{name}**2"], []))
     for n in (1, 2, 3, 4, 8):
         for d in (1, 2, 3, 4, 6):
-            found.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
+            constants.setdefault(n * math.pi**2 / d, ([*[str(n)] * (n > 1), "pi**2"], [str(d)] * (d > 1)))
 
 
 class Factor(NamedTuple):
     """One factor of a product, or what it is divided by."""
 
-    below: bool
     what: Expression
+    below: bool = False
 
 
 class Term(NamedTuple):
     """One term of a sum, or what is subtracted."""
 
-    negative: bool
     what: Expression
+    negative: bool = False
 
 
 class Expression(NamedTuple):
@@ -142,6 +142,11 @@ class Expression(NamedTuple):
     exponent: int = 1
     sides: tuple[Expression, ...] = ()
     shape: Shape | None = None
+
+    @property
+    def parts(self) -> tuple[Factor, ...]:
+        """The factors; itself where it is no product."""
+        return self.factors or (Factor(self),)
 
     @property
     def is_scalar(self) -> bool:
@@ -182,7 +187,7 @@ def number(value: Any) -> Expression:
         return negate(result) if value < 0 else result
     text = number_text(abs(value))
     if math.copysign(1.0, value) < 0:
-        return Expression(f"-{text}", NEGATED, (Factor(below=False, what=Expression(text, value=-value)),), True)
+        return Expression(f"-{text}", NEGATED, (Factor(Expression(text, value=-value)),), True)
     if len(text) > FEW_DIGITS and value < EXACT:
         fraction = Fraction(value).limit_denominator(LARGEST_DIVISOR)
         if fraction.denominator > 1 and fraction.numerator / fraction.denominator == value:
@@ -233,10 +238,10 @@ def after(what: Expression, text: str) -> Expression:
 def infix(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
     """Return two expressions with an operator between them that is no arithmetic of numbers."""
     forms = FORMS.get() if sign == "@" else None
-    return forms.matmul(left, right) if forms else between(sign, rank, left, right)
+    return forms.matmul(left, right) if forms else infix_as_is(sign, rank, left, right)
 
 
-def between(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
+def infix_as_is(sign: str, rank: int, left: Expression, right: Expression) -> Expression:
     """Return two expressions as they are with an operator between them."""
     first = left.within(rank if rank == COMPARED or left.factors else rank - 1)
     sides = (left, right) if sign == "@" else ()
@@ -248,7 +253,7 @@ def compare(sign: str, left: Expression, right: Expression) -> Expression:
     if left.value is not None and right.value is not None:
         return number(ORDER[sign](left.value, right.value))
     forms = FORMS.get()
-    return forms.compare(sign, left, right) if forms else between(sign, COMPARED, left, right)
+    return forms.compare(sign, left, right) if forms else infix_as_is(sign, COMPARED, left, right)
 
 
 def choose(condition: Expression, left: Expression, right: Expression) -> Expression:
@@ -260,12 +265,12 @@ def choose(condition: Expression, left: Expression, right: Expression) -> Expres
 
 def multiply(*factors: Expression) -> Expression:
     """Return the product."""
-    return product([Factor(below=False, what=factor) for factor in factors])
+    return product([Factor(factor) for factor in factors])
 
 
 def divide(above: Expression, below: Expression) -> Expression:
     """Return the quotient."""
-    return product([Factor(below=False, what=above), Factor(below=True, what=below)])
+    return product([Factor(above), Factor(below, below=True)])
 
 
 def negate(what: Expression) -> Expression:
@@ -274,18 +279,18 @@ def negate(what: Expression) -> Expression:
         return what
     forms = FORMS.get()
     if forms:
-        return forms.total([Term(negative=True, what=what)])
-    return signed_product(what.factors or (Factor(below=False, what=what),), not what.negative)
+        return forms.total([Term(what, negative=True)])
+    return signed_product(what.parts, not what.negative)
 
 
 def add(*terms: Expression) -> Expression:
     """Return the sum."""
-    return total([Term(negative=False, what=term) for term in terms])
+    return total([Term(term) for term in terms])
 
 
 def subtract(left: Expression, right: Expression) -> Expression:
     """Return the difference."""
-    return total([Term(negative=False, what=left), Term(negative=True, what=right)])
+    return total([Term(left), Term(right, negative=True)])
 
 
 def raise_to(base: Expression, exponent: Expression) -> Expression:
@@ -307,22 +312,22 @@ def product(factors: Sequence[Factor]) -> Expression:
         return forms.product(factors)
     flat: list[Factor] = []
     negative = False
-    for below, what in factors:
+    for what, below in factors:
         if what.negative:
             negative = not negative
-        parts = what.factors or (Factor(below=False, what=what),)
+        parts = what.parts
         if not below:
             flat += parts
         elif what.negative or len(parts) == 1:
-            flat.append(Factor(below=True, what=signed_product(parts, negative=False)))
+            flat.append(Factor(signed_product(parts, negative=False), below=True))
         else:
-            flat.append(Factor(below=True, what=what))
-    if any(not below and what.value == 0 for below, what in flat):
+            flat.append(Factor(what, below=True))
+    if any(not below and what.value == 0 for what, below in flat):
         return number(0)
-    return signed_product(tuple(squared(reduced(flat))), negative)
+    return signed_product(tuple(squared(reduce_numbers(flat))), negative)
 
 
-def reduced(factors: Sequence[Factor]) -> list[Factor]:
+def reduce_numbers(factors: Sequence[Factor]) -> list[Factor]:
     """Return factors with neighbouring whole numbers made one, and without those that are 1."""
     result: list[Factor] = []
     fraction = Fraction(1)
@@ -331,20 +336,20 @@ def reduced(factors: Sequence[Factor]) -> list[Factor]:
         if value is not None and value.is_integer() and 0 < value < EXACT:
             fraction = fraction / Fraction(value) if factor.below else fraction * Fraction(value)
             continue
-        result += [*numbers_of(fraction), factor]
+        result += [*fraction_factors(fraction), factor]
         fraction = Fraction(1)
-    result += numbers_of(fraction)
+    result += fraction_factors(fraction)
     if not result or result[0].below:
-        result.insert(0, Factor(below=False, what=Expression("1", value=1.0)))
+        result.insert(0, Factor(Expression("1", value=1.0)))
     return result
 
 
-def numbers_of(fraction: Fraction) -> list[Factor]:
+def fraction_factors(fraction: Fraction) -> list[Factor]:
     """Return the factors that a fraction is written as."""
     above, below = fraction.numerator, fraction.denominator
-    result = [] if above == 1 else [Factor(below=False, what=Expression(number_text(above), value=float(above)))]
+    result = [] if above == 1 else [Factor(Expression(number_text(above), value=float(above)))]
     if below != 1:
-        result.append(Factor(below=True, what=Expression(number_text(below), value=float(below))))
+        result.append(Factor(Expression(number_text(below), value=float(below)), below=True))
     return result
 
 
@@ -353,7 +358,7 @@ def squared(factors: Sequence[Factor]) -> list[Factor]:
     result: list[Factor] = []
     for factor in factors:
         if result and factor.what.value is None and result[-1] == factor and not factor.below:
-            result[-1] = Factor(below=False, what=raise_to(factor.what, number(2)))
+            result[-1] = Factor(raise_to(factor.what, number(2)))
         else:
             result.append(factor)
     return result
@@ -364,7 +369,7 @@ def signed_product(factors: tuple[Factor, ...], negative: bool) -> Expression:
     if len(factors) == 1 and not negative:
         return factors[0].what
     parts = [factors[0].what.within(MULTIPLIED)]
-    parts += [f"{'/' if below else '*'}{what.within(MULTIPLIED)}" for below, what in factors[1:]]
+    parts += [f"{'/' if below else '*'}{what.within(MULTIPLIED)}" for what, below in factors[1:]]
     text = "".join(parts)
     rank = MULTIPLIED if len(factors) > 1 else NEGATED
     return Expression(f"-{text}" if negative else text, rank, factors, negative)
@@ -382,8 +387,8 @@ def join_lists(terms: Sequence[Term]) -> list[Term]:
             continue
         before = result[places[count]]
         pairs = zip(before.what.items, term.what.items, strict=True)
-        items = [total([Term(before.negative, left), Term(term.negative, right)]) for left, right in pairs]
-        result[places[count]] = Term(negative=False, what=listed(items))
+        items = [total([Term(left, before.negative), Term(right, term.negative)]) for left, right in pairs]
+        result[places[count]] = Term(listed(items))
     return result
 
 
@@ -393,20 +398,20 @@ def total(terms: Sequence[Term]) -> Expression:
     if forms:
         return forms.total(terms)
     flat: list[Term] = []
-    for minus, what in terms:
-        flat += [Term(minus != negative, part) for negative, part in what.terms or (Term(negative=False, what=what),)]
+    for what, minus in terms:
+        flat += [Term(part, minus != negative) for part, negative in what.terms or (Term(what),)]
     flat = join_lists([term for term in flat if term.what.value != 0])
     values = [-term.what.value if term.negative else term.what.value for term in flat if term.what.value is not None]
     if not flat or (len(values) == len(flat) and len(values) > 1):
         return number(sum(values))
     signed = []
-    for minus, what in flat:
+    for what, minus in flat:
         turned = what.negative
-        signed.append(Term(minus != turned, negate(what) if turned else what))
+        signed.append(Term(negate(what) if turned else what, minus != turned))
     if len(signed) == 1:
         return negate(signed[0].what) if signed[0].negative else signed[0].what
     parts = [("-" if signed[0].negative else "") + signed[0].what.within(SUMMED)]
-    parts += [f" {'-' if minus else '+'} {what.within(SUMMED)}" for minus, what in signed[1:]]
+    parts += [f" {'-' if minus else '+'} {what.within(SUMMED)}" for what, minus in signed[1:]]
     return Expression("".join(parts), SUMMED, terms=tuple(signed))
 
 

@@ -59,14 +59,14 @@ class IndexRule:
     @property
     def left(self) -> str:
         """The derivative, without what it is."""
-        return derivative(entry(self.above, self.rows), entry(self.below, self.columns), self.fixed)
+        return derivative_text(entry(self.above, self.rows), entry(self.below, self.columns), self.fixed)
 
     @property
     def text(self) -> str:
         """The rule as one line."""
         if self.words:
             return f"{self.left}: {self.words}"
-        products = [" @ ".join([derivative(*factor) for factor in path]) for path in self.paths]
+        products = [" @ ".join([derivative_text(*factor) for factor in path]) for path in self.paths]
         return f"{self.left} = {' + '.join(products) or self.formula}"
 
 
@@ -75,7 +75,7 @@ def renamed(formula: str, names: Mapping[str, object]) -> str:
     return WORD.sub(lambda word: str(names.get(word[0], word[0])), formula) if names else formula
 
 
-def derivative(above: str, below: str, fixed: Sequence[str] = ()) -> str:
+def derivative_text(above: str, below: str, fixed: Sequence[str] = ()) -> str:
     """Return ``dh1[i]/dh0[i]``, with what is held fixed."""
     return f"d{above}/d{below}" + (f" ({', '.join(fixed)} fixed)" if fixed else "")
 
@@ -181,13 +181,13 @@ def pattern_of(
     places: list[int], entries: Sequence[Expr], indices: list[str], values: dict[str, Indices], depth: int
 ) -> Pattern | None:
     """Return the pattern of the entries at some places, None where they have none; ``indices`` are those of a rule."""
-    own = [entries[place] for place in places]
-    for samples in sampled(values, len(own)):
+    group = [entries[place] for place in places]
+    for samples in unlike_samples(values, len(group)):
         seen = {letter: [int(axis[k]) for k in samples] for letter, axis in values.items()}
         if len(set(map(tuple, seen.values()))) < len(seen):
             continue
         result: dict[str, str] = {}
-        if generalized([own[k] for k in samples], seen, result) and holds(result, own, samples[0], values):
+        if generalized([group[k] for k in samples], seen, result) and is_rule(result, group, samples[0], values):
             changed = {name: general for name, general in result.items() if name != general}
             return Pattern(places, places[samples[0]], changed, indices[:depth], indices[depth:], values)
     return None
@@ -218,7 +218,7 @@ def covers(indices: list[str], values: Mapping[str, Indices], lengths: list[int]
     return inside and int(np.prod([*ranges.values(), 1])) == count
 
 
-def sampled(values: Mapping[str, Indices], count: int) -> Iterator[list[int]]:
+def unlike_samples(values: Mapping[str, Indices], count: int) -> Iterator[list[int]]:
     """Yield a few entries at a time whose letters are as unlike each other as may be, and rise where they can.
 
     There are two such entries at least: letters take all tuples, or those of two letters that differ.
@@ -232,17 +232,17 @@ def sampled(values: Mapping[str, Indices], count: int) -> Iterator[list[int]]:
     yield [pool[-1], pool[0], pool[len(pool) // 2]]
 
 
-def generalized(expressions: Sequence[Expr], seen: Mapping[str, list[int]], found: dict[str, str]) -> bool:
-    """Add to ``found`` the symbols of the first of some formulas in letters; return whether all have its form."""
+def generalized(expressions: Sequence[Expr], seen: Mapping[str, list[int]], general: dict[str, str]) -> bool:
+    """Add to ``general`` the symbols of the first of some formulas in letters; return whether all have its form."""
     first, *others = expressions
     if first.is_Symbol:
-        return all(other.is_Symbol for other in others) and in_letters([one.name for one in expressions], seen, found)
+        return all(other.is_Symbol for other in others) and in_letters([one.name for one in expressions], seen, general)
     if any(other.func is not first.func or len(other.args) != len(first.args) for other in others):
         return False
     if not first.args:
         return all(other == first for other in others)
     aligned = zip(*(one.args for one in expressions), strict=True)
-    return all(generalized(parts, seen, found) for parts in aligned)
+    return all(generalized(parts, seen, general) for parts in aligned)
 
 
 def integers_in(name: str) -> list[int]:
@@ -250,8 +250,8 @@ def integers_in(name: str) -> list[int]:
     return [int(k) for text in INDEX.findall(name) for k in INTEGER.findall(text)]
 
 
-def in_letters(names: Sequence[str], seen: Mapping[str, list[int]], found: dict[str, str]) -> bool:
-    """Add to ``found`` the name of a symbol with letters for the integers in its brackets."""
+def in_letters(names: Sequence[str], seen: Mapping[str, list[int]], renames: dict[str, str]) -> bool:
+    """Add to ``renames`` the name of a symbol with letters for the integers in its brackets."""
     if len({INDEX.sub("", name) for name in names}) > 1:
         return False
     indices = []
@@ -262,15 +262,15 @@ def in_letters(names: Sequence[str], seen: Mapping[str, list[int]], found: dict[
         indices.append(letter or str(column[0]))
     parts = iter(indices)
     general = INDEX.sub(lambda match: INTEGER.sub(lambda _: next(parts), match[0]), names[0])
-    return found.setdefault(names[0], general) == general
+    return renames.setdefault(names[0], general) == general
 
 
-def holds(found: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, Indices]) -> bool:
+def is_rule(renames: Mapping[str, str], entries: Sequence[Expr], example: int, values: Mapping[str, Indices]) -> bool:
     """Return whether every entry is the example with its own indices."""
     from gradcli.jacobian.functions import symbol as symbol_of  # which reads sympy
 
     general = entries[example]
-    symbols = {symbol: found[symbol.name] for symbol in general.free_symbols}
+    symbols = {symbol: renames[symbol.name] for symbol in general.free_symbols}
     moved = {symbol: re.split(r"\b([A-Za-z]\w*)\b", text) for symbol, text in symbols.items() if text != symbol.name}
     for place, (wanted, at) in enumerate(zip(entries, tuples(values, len(entries)), strict=True)):
         new = {symbol: symbol_of("".join(at.get(part, part) for part in parts)) for symbol, parts in moved.items()}

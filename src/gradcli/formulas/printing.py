@@ -18,7 +18,7 @@ from sympy.printing.str import StrPrinter
 
 from gradcli.engine.graph import Graph, Input, Node, Operation
 from gradcli.engine.naming import call_assigned
-from gradcli.formulas.expression import constant_name, constant_texts, divided
+from gradcli.formulas.expression import constant_texts, number_name, over_divisors
 from gradcli.jacobian import functions as s
 from gradcli.jacobian.functions import PowerOf, written_out
 from gradcli.ops import OPS
@@ -78,9 +78,9 @@ class Order:
 
     def terms(self, whole: Expr, terms: Iterable[Expr]) -> list[Expr]:
         """Return the terms of a sum in order: as the program wrote it, else by names, and a positive one first."""
-        own = self.parts(whole, Add)
-        if own:
-            places = {term: place for place, term in reversed(list(enumerate(own)))}
+        parts = self.parts(whole, Add)
+        if parts:
+            places = {term: place for place, term in reversed(list(enumerate(parts)))}
             return sorted(terms, key=lambda term: places.get(term, places.get(-term, LAST)))
         ordered = sorted(terms, key=lambda term: (bool(term.is_Number), self.key(term)))
         first = next((term for term in ordered if not is_negative(without_minus(term))), ordered[0])
@@ -89,9 +89,9 @@ class Order:
     def factors(self, whole: Expr) -> list[Expr]:
         """Return the factors of a product without a number, in order."""
         factors = whole.as_ordered_factors()
-        own = self.parts(whole, Mul)
-        if own:
-            places = {base_of(factor): place for place, factor in reversed(list(enumerate(own)))}
+        parts = self.parts(whole, Mul)
+        if parts:
+            places = {base_of(factor): place for place, factor in reversed(list(enumerate(parts)))}
             return sorted(factors, key=lambda factor: places.get(base_of(factor), LAST))
         powers = any(isinstance(factor, PowerOf) for factor in factors)
         return sorted(factors, key=lambda factor: (not (powers and base_of(factor).is_Symbol), *self.rank(factor)))
@@ -130,7 +130,7 @@ class Order:
         if not factor.free_symbols:
             return (LAST if isinstance(factor, log) else -LAST, 0, ())
         place, _, index = self.key(factor)
-        return place, kind_of(base_of(factor)), index
+        return place, factor_kind(base_of(factor)), index
 
 
 def base_of(factor: Expr) -> Expr:
@@ -138,7 +138,7 @@ def base_of(factor: Expr) -> Expr:
     return factor if isinstance(factor, exp) else factor.as_base_exp()[0]
 
 
-def kind_of(base: Expr) -> int:
+def factor_kind(base: Expr) -> int:
     """Return 0 for a difference of names, 1 for a name, 2 for a function, 3 for any other sum, 4 for exp."""
     if isinstance(base, exp):
         return 4
@@ -215,7 +215,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
                 above.append(factor)
         shown = [*up, *(self.parenthesize(factor, PRECEDENCE["Mul"], strict=False) for factor in above)]
         divisors = [*down, *(self.parenthesize(factor, PRECEDENCE["Mul"], strict=False) for factor in below)]
-        return divided(sign + ("*".join(shown) or "1"), divisors)
+        return over_divisors(sign + ("*".join(shown) or "1"), divisors)
 
     def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base, exponent = expr.args
@@ -236,8 +236,8 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         return str(super()._print_Rational(expr)) if is_short(expr) else self._print_Float(expr)
 
     def _print_Float(self, expr: Expr) -> str:
-        value = finite(expr)
-        return ("-" if value < 0 else "") + constant_name(abs(value))
+        value = as_finite(expr)
+        return ("-" if value < 0 else "") + number_name(abs(value))
 
     def _print_Function(self, expr: Expr) -> str:
         name = type(expr).__name__
@@ -254,7 +254,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
         if name == "clamp_max" and type(expr.args[0]).__name__ == "clamp_min":
             inner, low = (self._print(argument) for argument in expr.args[0].args)
             return f"clip({inner}, {low}, {arguments[1]})"
-        return f"{name}({', '.join(without_defaults(name, expr.args, arguments))})"
+        return f"{name}({', '.join(texts_without_defaults(name, expr.args, arguments))})"
 
     def comparison(self, choice: Expr) -> str:
         """Return the condition of a choice, a number on its right."""
@@ -279,7 +279,7 @@ class LanguagePrinter(StrPrinter):  # type: ignore[misc]
     _print_NaN = _print_ImaginaryUnit = _refuse
 
 
-def without_defaults(name: str, arguments: Sequence[Expr], texts: list[str]) -> list[str]:
+def texts_without_defaults(name: str, arguments: Sequence[Expr], texts: list[str]) -> list[str]:
     """Return the arguments of a call without options that are the function's own."""
     defaults = list(OPS[name].text.defaults.values()) if name in OPS else []
     if len(defaults) and len(texts) > len(defaults):
@@ -296,7 +296,7 @@ def number_texts(number: Expr) -> tuple[list[str], list[str]]:
     if is_short(number):
         above, below = number.p, number.q
         return [str(above)] * (above != 1), [str(below)] * (below != 1)
-    return constant_texts(finite(number))
+    return constant_texts(as_finite(number))
 
 
 def is_short(number: Expr) -> bool:
@@ -304,7 +304,7 @@ def is_short(number: Expr) -> bool:
     return isinstance(number, Rational) and max(abs(number.p), number.q) < EXACT
 
 
-def finite(number: Expr) -> float:
+def as_finite(number: Expr) -> float:
     """Return a number as a double; raises ``Unprintable`` where that is none."""
     try:
         value = float(number)
@@ -323,7 +323,7 @@ def formula_text(expression: Expr, printer: LanguagePrinter = PRINTER) -> str:
     return str(printer.doprint(written_out(expression)))
 
 
-def size_of(expression: Expr, bound: int = 1000) -> int:
+def bulk(expression: Expr, bound: int = 1000) -> int:
     """Return the number of parts of a formula, counted up to ``bound``."""
     count, stack = 0, [expression]
     while stack and count < bound:
@@ -353,18 +353,18 @@ def shortest(expressions: Sequence[Expr], printer: LanguagePrinter, sizes: Sizes
     factors as they are (``distribute(False)``).
     """
     forms = [[one] for one in expressions]
-    open_ones = [result for result in forms if size_of(result[0], MOST_PARTS) < MOST_PARTS and not is_plain(result[0])]
+    open_ones = [result for result in forms if bulk(result[0], MOST_PARTS) < MOST_PARTS and not is_minimal(result[0])]
     for result in open_ones:
         with distribute(has_root_of_sums(result[0])):
             result.append(factor_terms(result[0]))
     if open_ones:
         with distribute(True):
             for result in open_ones:
-                result.extend(multiplied_out(result[0], sizes))
+                result.extend(spread_forms(result[0], sizes))
     return [min((formula_text(form, printer) for form in smallest(result)), key=weight) for result in forms]
 
 
-def is_plain(expression: Expr) -> bool:
+def is_minimal(expression: Expr) -> bool:
     """Return whether none of the other forms can be shorter: no sum has anything to take out, take in, join or name."""
     return (
         not any(has_other_forms(total) for total in expression.atoms(Add))
@@ -397,7 +397,7 @@ def has_other_forms(total: Add) -> bool:
 
 def smallest(forms: list[Expr]) -> list[Expr]:
     """Return those of several forms that have about as few parts as any, each once."""
-    sizes = [size_of(form) for form in forms]
+    sizes = [bulk(form) for form in forms]
     return list(dict.fromkeys(form for form, size in zip(forms, sizes, strict=True) if size <= min(sizes) + MORE))
 
 
@@ -406,7 +406,7 @@ def weight(text: str) -> int:
     return len(text) - text.count(" ") - text.count("(") - text.count(")")
 
 
-def multiplied_out(expression: Expr, sizes: Sizes) -> Iterator[Expr]:
+def spread_forms(expression: Expr, sizes: Sizes) -> Iterator[Expr]:
     """Yield other forms of a formula, where sympy spreads numbers over sums."""
     flat = rebuilt(expression)
     yield factor_terms(flat)
@@ -415,12 +415,12 @@ def multiplied_out(expression: Expr, sizes: Sizes) -> Iterator[Expr]:
         joined = together(flat)
         if joined.atoms(s.exp) <= flat.atoms(s.exp):  # exp(x) for exp(-x) would overflow where this does not
             yield joined
-    if isinstance(flat, Add) and size_of(flat, MOST_EXPANDED) < MOST_EXPANDED:
+    if isinstance(flat, Add) and bulk(flat, MOST_EXPANDED) < MOST_EXPANDED:
         result = expand_mul(flat)
         # Each is a number times one name or function: no factors have been multiplied out for good.
         if not any(isinstance(term.as_coeff_Mul()[1], (Mul, Add)) for term in Add.make_args(result)):
             yield result
-    summed = rebuilt(flat, lambda part: with_sum(part, sizes) if isinstance(part, Add) else part)
+    summed = rebuilt(flat, lambda part: name_sums(part, sizes) if isinstance(part, Add) else part)
     if summed != flat:
         yield summed
         yield factor_terms(summed)
@@ -434,7 +434,7 @@ def rebuilt(expression: Expr, change: Callable[[Expr], Expr] = lambda part: part
     return change(expression.func(*arguments))
 
 
-def with_sum(total: Add, sizes: Sizes) -> Expr:
+def name_sums(total: Add, sizes: Sizes) -> Expr:
     """Return a sum in which the entries of an array, all there, are ``mean(x)`` and what is left of them.
 
     So ``2*x[0]/3 - …`` is ``x[0] - mean(x)``.
@@ -444,12 +444,14 @@ def with_sum(total: Add, sizes: Sizes) -> Expr:
     for name, count in arrays.items():
         if count < FEWEST_SUMMED or count != sizes.get(name):
             continue
-        own = {part: number for part, number in factors.items() if part.is_Symbol and part.name.startswith(f"{name}[")}
-        (common, times), *_ = Counter(own.values()).most_common(1)
+        group = {
+            part: number for part, number in factors.items() if part.is_Symbol and part.name.startswith(f"{name}[")
+        }
+        (common, times), *_ = Counter(group.values()).most_common(1)
         if times < count - 1 or times == count == FEWEST_SUMMED:
             continue
-        rest = Add(*(term for term in total.args if term.as_coeff_Mul()[1] not in own))
-        left = Add(*((number - common) * part for part, number in own.items()))
+        rest = Add(*(term for term in total.args if term.as_coeff_Mul()[1] not in group))
+        left = Add(*((number - common) * part for part, number in group.items()))
         whole = common * count
         named = (
             whole * s.symbol(f"mean({name})")
@@ -460,13 +462,13 @@ def with_sum(total: Add, sizes: Sizes) -> Expr:
     return total
 
 
-def settled(expression: Expr, bound: int) -> Expr:
+def spread_out(expression: Expr, bound: int) -> Expr:
     """Return a formula with numbers spread over its sums where it has ``bound`` parts and that makes it shorter."""
-    if size_of(expression, bound) < bound:
+    if bulk(expression, bound) < bound:
         return expression
     with distribute(True):
         flat = rebuilt(expression)
-    return min(expression, flat, key=size_of)
+    return min(expression, flat, key=bulk)
 
 
 def tidied(expression: Expr, kept: dict[Expr, Expr]) -> Expr:
@@ -498,8 +500,8 @@ def tidied_part(part: Expr) -> Expr:
     if name in ("exp", "expm1") and isinstance(part.args[0], Symbol):
         text = part.args[0].name
         if text.startswith("log_softmax("):
-            own = s.symbol(text.removeprefix("log_"))
-            return own if name == "exp" else own - 1
+            softmax = s.symbol(text.removeprefix("log_"))
+            return softmax if name == "exp" else softmax - 1
     return part
 
 

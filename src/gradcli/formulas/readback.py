@@ -87,15 +87,15 @@ def read_back(
         count += 1
         if item.name:
             names[item.name] = result
-        if not same(result, item.number, tolerance, least):
+        if not gives_number(result, item.number, tolerance, least):
             wrong.append(Mismatch(item.stands, item.formula, item.number, result))
     return count, wrong
 
 
-def same(found: Any, number: Any, tolerance: float, least: float) -> bool:
+def gives_number(result: Any, number: Any, tolerance: float, least: float) -> bool:
     """Return whether a formula gives the number beside it; 0 and -0 are one number."""
     wanted = np.asarray(number, dtype=np.float64)
-    got = np.asarray(found)
+    got = np.asarray(result)
     if got.shape != wanted.shape:
         return False
     got = got.astype(np.float64)
@@ -128,7 +128,7 @@ def of_rules(answer: Any, name: str) -> Iterator[Printed]:
         if entries is None:
             continue
         lengths = lengths_of(answer, rule)
-        chosen = sampled(list(lengths.values()))
+        chosen = sample_letters(list(lengths.values()))
         places = flat_places(answer, rule, dict(zip(lengths, chosen, strict=True)), chosen.shape[1])
         for integers, number in zip(chosen.T.tolist(), numbers_at(places, *entries).tolist(), strict=True):
             letters = dict(zip(lengths, integers, strict=True))
@@ -141,7 +141,7 @@ def formula_rules(answer: Any, name: str) -> list[IndexRule]:
     return [rule for rule in answer.jacobian[name].index_rules if rule.formula]
 
 
-def shape_of(answer: Any, rule: IndexRule) -> tuple[int, ...]:
+def rule_shape(answer: Any, rule: IndexRule) -> tuple[int, ...]:
     """Return the shape of what a rule is about: that of its value above, and of its value below."""
     above = answer.output if rule.whole else answer.definition_values[rule.above]
     below = answer.definition_values if rule.below in answer.definitions else answer.inputs
@@ -153,7 +153,7 @@ def entries_of(answer: Any, rule: IndexRule, name: str) -> tuple[Any, Any] | Non
     matrix = answer.jacobian[name] if rule.whole else answer.link(rule.above, rule.below)
     if matrix is None or (rule.whole and not matrix.held):
         return None
-    shape = shape_of(answer, rule)
+    shape = rule_shape(answer, rule)
     return matrix.rows * math.prod(shape[len(rule.rows) :]) + matrix.columns, matrix.values
 
 
@@ -168,13 +168,13 @@ def numbers_at(wanted: Any, places: Any, numbers: Any) -> Any:
 def lengths_of(answer: Any, rule: IndexRule) -> dict[str, int]:
     """Return how many integers each letter of a rule stands for: it runs along the shortest axis it is the index of."""
     lengths: dict[str, int] = {}
-    for index, length in zip([*rule.rows, *rule.columns], shape_of(answer, rule), strict=True):
+    for index, length in zip([*rule.rows, *rule.columns], rule_shape(answer, rule), strict=True):
         if index.isidentifier():
             lengths[index] = min(length, lengths.get(index, length))
     return lengths
 
 
-def sampled(lengths: list[int]) -> Any:
+def sample_letters(lengths: list[int]) -> Any:
     """Return some tuples of integers below these lengths, a row for each letter.
 
     They are the first, the last, some between, and some whose letters are equal.
@@ -190,7 +190,7 @@ def sampled(lengths: list[int]) -> Any:
 def flat_places(answer: Any, rule: IndexRule, letters: Mapping[str, Any], count: int) -> Any:
     """Return the flat places of entries of a rule, with so many integers in the place of each of its letters."""
     places: Any = np.zeros(count, dtype=np.intp)
-    for index, length in zip([*rule.rows, *rule.columns], shape_of(answer, rule), strict=True):
+    for index, length in zip([*rule.rows, *rule.columns], rule_shape(answer, rule), strict=True):
         places = places * length + whole_number(ast.parse(index, mode="eval").body, letters)
     return places
 
@@ -224,13 +224,13 @@ def left_out(answer: Any, name: str) -> Iterator[Mismatch]:
         if entries is None:
             continue
         places, numbers = entries
-        left = (numbers != 0) & ~np.isin(places, np.concatenate([all_places(answer, rule) for rule in rules]))
+        left = (numbers != 0) & ~np.isin(places, np.concatenate([places_of_rule(answer, rule) for rule in rules]))
         for k in np.flatnonzero(left)[:1].tolist():
-            place = np.unravel_index(places[k], shape_of(answer, rules[-1]))
+            place = np.unravel_index(places[k], rule_shape(answer, rules[-1]))
             yield Mismatch(f"rule {rules[-1].text}", "no rule for an entry", float(numbers[k]), place)
 
 
-def all_places(answer: Any, rule: IndexRule) -> Any:
+def places_of_rule(answer: Any, rule: IndexRule) -> Any:
     """Return the flat places of all entries that a rule is about."""
     lengths = lengths_of(answer, rule)
     count = math.prod(lengths.values())

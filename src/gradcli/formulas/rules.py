@@ -22,10 +22,10 @@ from gradcli.formulas.printing import (
     LanguagePrinter,
     Order,
     Unprintable,
+    bulk,
     formula_text,
     names_in_order,
     shortest,
-    size_of,
     tidied,
 )
 from gradcli.formulas.texts import Texts
@@ -66,17 +66,17 @@ class Link:
 
 def generic(name: str, shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> str:
     """Return the entry of an array that broadcasts to entry ``[i, j, …]`` of the output: ``b[j]``, ``c[i, 0]``."""
-    return entry(name, broadcast(shape, out_shape, letters))
+    return entry(name, broadcast_indices(shape, out_shape, letters))
 
 
-def broadcast(shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> list[str]:
+def broadcast_indices(shape: tuple[int, ...], out_shape: tuple[int, ...], letters: Sequence[str]) -> list[str]:
     """Return the indices of that entry."""
-    own = letters[len(out_shape) - len(shape) : len(out_shape)]
-    lengths = zip(own, shape, out_shape[len(out_shape) - len(shape) :], strict=True)
+    aligned = letters[len(out_shape) - len(shape) : len(out_shape)]
+    lengths = zip(aligned, shape, out_shape[len(out_shape) - len(shape) :], strict=True)
     return ["0" if n == 1 != m else letter for letter, n, m in lengths]
 
 
-def rules_of(link: Link, texts: Texts, letters: list[str]) -> list[IndexRule] | None:
+def rules_of_link(link: Link, texts: Texts, letters: list[str]) -> list[IndexRule] | None:
     """Return the rules of a link, None where none can be written.
 
     There is one, or several for entries that are not the same.
@@ -85,46 +85,46 @@ def rules_of(link: Link, texts: Texts, letters: list[str]) -> list[IndexRule] | 
         return [elementwise_rule(link, texts, letters)] if all(link.parts.values()) else None
     rules = []
     for k in link.parts:
-        rule = rule_of(link, k, texts, letters)
+        rule = rule_of_argument(link, k, texts, letters)
         if rule is None:
             return None
         rules.append(rule)
     several = len({(*rule.rows, "/", *rule.columns) for rule in rules}) == len(rules) > 1
-    if len(rules) == 1 or (several and apart(list(link.parts.values()))):
+    if len(rules) == 1 or (several and are_disjoint(list(link.parts.values()))):
         return rules
-    return joined(rules, letters) if all(rule.rows == rules[0].rows for rule in rules) else None
+    return join_rules(rules, letters) if all(rule.rows == rules[0].rows for rule in rules) else None
 
 
-def apart(parts: list[list[Part]]) -> bool:
+def are_disjoint(parts: list[list[Part]]) -> bool:
     """Return whether no entry is a part of two local Jacobians."""
     every = np.concatenate([np.stack([part.rows, part.columns]) for group in parts for part in group], axis=1)
     return len(set(zip(*every.tolist(), strict=True))) == len(every[0])
 
 
-def joined(rules: list[IndexRule], letters: list[str]) -> list[IndexRule]:
+def join_rules(rules: list[IndexRule], letters: list[str]) -> list[IndexRule]:
     """Return one rule for several of the same rows: each counts where its column is the one that is asked for."""
     if all(rule.columns == rules[0].columns for rule in rules):
         return [replace(rules[0], formula=" + ".join(rule.formula for rule in rules))]
     used = set(rules[0].rows).union(*(rule.columns for rule in rules))
-    own = [letter for letter in letters if letter not in used][: len(rules[0].columns)]
-    terms = [term(rule, own) for rule in rules]
-    return [replace(rules[0], columns=tuple(own), formula=" + ".join(terms))]
+    columns = [letter for letter in letters if letter not in used][: len(rules[0].columns)]
+    terms = [term(rule, columns) for rule in rules]
+    return [replace(rules[0], columns=tuple(columns), formula=" + ".join(terms))]
 
 
-def term(rule: IndexRule, own: list[str]) -> str:
-    """Return what a rule adds to the entry at the column ``own``: its formula where that is its column, else 0.
+def term(rule: IndexRule, columns: list[str]) -> str:
+    """Return what a rule adds to the entry at the column ``columns``: its formula where that is its column, else 0.
 
-    A letter that stands in its columns alone is that of ``own``.
+    A letter that stands in its columns alone is that of ``columns``.
     """
-    letters = {b: a for a, b in zip(own, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
-    asked = [f"{a} == {letters.get(b, b)}" for a, b in zip(own, rule.columns, strict=True) if letters.get(b) != a]
+    letters = {b: a for a, b in zip(columns, rule.columns, strict=True) if b.isidentifier() and b not in rule.rows}
+    asked = [f"{a} == {letters.get(b, b)}" for a, b in zip(columns, rule.columns, strict=True) if letters.get(b) != a]
     formula = renamed(rule.formula, letters)
     if not asked:
         return formula
     return f"where({asked[0] if len(asked) == 1 else ' & '.join(f'({text})' for text in asked)}, {formula}, 0)"
 
 
-def rule_of(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule | None:
+def rule_of_argument(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule | None:
     """Return the rule of one op by one argument, in index letters."""
     node, op = link.node, link.node.op
     match op.entries.index:
@@ -151,7 +151,7 @@ def rule_of(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule |
 def moving_rule(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexRule | None:
     """Return the rule of an op that moves entries, if a formula says where each goes."""
     rows, columns = (np.concatenate([getattr(part, of) for part in link.parts[k]]) for of in ("rows", "columns"))
-    result = places_of(rows, columns, link.node.shape, link.argument.shape, letters)
+    result = index_places(rows, columns, link.node.shape, link.argument.shape, letters)
     if result is None:
         return None
     above, below, condition = result
@@ -162,7 +162,7 @@ Places = tuple[list[str], list[str], str]
 """An index for each axis of the output and of the argument, and a condition on their letters, empty for none."""
 
 
-def places_of(rows: Indices, columns: Indices, out: Shape, shape: Shape, letters: Sequence[str]) -> Places | None:
+def index_places(rows: Indices, columns: Indices, out: Shape, shape: Shape, letters: Sequence[str]) -> Places | None:
     """Return where the entries at flat ``columns`` of an array of ``shape`` stand in one of the shape ``out``.
 
     A letter that stands alone runs along its whole axis; all other indices exist then. None where no formula says so
@@ -174,7 +174,7 @@ def places_of(rows: Indices, columns: Indices, out: Shape, shape: Shape, letters
     if covers_all(columns, shape):
         result = index_texts(rows[np.argsort(columns)], out, shape, letters)
         return None if result is None else (result, list(letters[: len(shape)]), "")
-    condition = triangle(rows, out, letters) if np.array_equal(rows, columns) and out == shape else ""
+    condition = triangle_condition(rows, out, letters) if np.array_equal(rows, columns) and out == shape else ""
     return (list(letters[: len(out)]), list(letters[: len(out)]), condition) if condition else None
 
 
@@ -190,11 +190,13 @@ def index_texts(flat: Indices, shape: Shape, lengths: Shape, letters: Sequence[s
         return []
     grid = list(np.indices(lengths).reshape(len(lengths), int(np.prod(lengths))))
     wanted = zip(np.unravel_index(flat, shape), shape, strict=True)
-    result = [index_text(np.asarray(axis), bound, grid, lengths, letters) for axis, bound in wanted]
+    result = [axis_formula(np.asarray(axis), bound, grid, lengths, letters) for axis, bound in wanted]
     return None if None in result else [text for text in result if text is not None]
 
 
-def index_text(wanted: Indices, bound: int, grid: list[Indices], lengths: Shape, letters: Sequence[str]) -> str | None:
+def axis_formula(
+    wanted: Indices, bound: int, grid: list[Indices], lengths: Shape, letters: Sequence[str]
+) -> str | None:
     """Return one index as a formula: ``i``, ``699 - i``, ``30*i + j``, ``(i + 698) % 700`` or ``i//2``."""
     start = int(wanted[0])
     # How much an index grows with a letter is read off at the second place along its axis, and then held to all.
@@ -221,7 +223,7 @@ def affine(factors: Sequence[int], start: int, letters: Sequence[str]) -> str:
     return ("-" if k < 0 else "") + first + "".join(f" {'-' if k < 0 else '+'} {text}" for k, text in others)
 
 
-def triangle(rows: Indices, shape: Shape, letters: Sequence[str]) -> str:
+def triangle_condition(rows: Indices, shape: Shape, letters: Sequence[str]) -> str:
     """Return the condition for a place of a matrix to be among ``rows``, empty if these are no triangle of it."""
     if len(shape) < 2 or not len(rows):
         return ""
@@ -243,7 +245,7 @@ def choice_rule(link: Link, k: int, rule: str, texts: Texts, letters: list[str])
         generic(written(a, texts), shape, node.shape, letters) if f"{{{j}}}" in rule else ""
         for j, (a, shape) in enumerate(zip(node.arguments, shapes, strict=True))
     ]
-    rows, columns = letters[: len(node.shape)], broadcast(shapes[k], node.shape, letters)
+    rows, columns = letters[: len(node.shape)], broadcast_indices(shapes[k], node.shape, letters)
     return link.rule(texts, rows, columns, rule.format(*entries))
 
 
@@ -265,7 +267,7 @@ def extreme_rule(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexR
     node = link.node
     if any(np.any(part.weights != 1) for part in link.parts[k]) or np.any(np.isnan(node.value)):
         return None
-    rows, columns = reduced(node, letters)
+    rows, columns = reduced_indices(node, letters)
     same = f"{entry(texts.of(node.arguments[0]), columns)} == {entry(texts.of(node), rows)}"
     return link.rule(texts, rows, columns, f"where({same}, 1, 0)")
 
@@ -273,7 +275,7 @@ def extreme_rule(link: Link, k: int, texts: Texts, letters: list[str]) -> IndexR
 def reduction_rule(link: Link, k: int, rule: str, texts: Texts, letters: list[str]) -> IndexRule:
     """Return the rule of a sum and its like."""
     node = link.node
-    rows, columns = reduced(node, letters)
+    rows, columns = reduced_indices(node, letters)
     x, y = entry(texts.of(node.arguments[0]), columns), entry(texts.of(node), rows)
     count = np.size(value_of(node.arguments[0])) // max(np.size(node.value), 1)
     text = rule.format(x=x, y=y, n=count)
@@ -282,7 +284,7 @@ def reduction_rule(link: Link, k: int, rule: str, texts: Texts, letters: list[st
     return link.rule(texts, rows, columns, text)
 
 
-def reduced(node: Operation, letters: list[str]) -> tuple[list[str], list[str]]:
+def reduced_indices(node: Operation, letters: list[str]) -> tuple[list[str], list[str]]:
     """Return the indices of an output, and of an entry that it is reduced from."""
     columns = list(letters[: len(node.arguments[0].shape)])
     along = node.static.get("dim")
@@ -306,8 +308,8 @@ def product_rule(link: Link, k: int, spec: Callable[..., str], texts: Texts, let
 
     def indices(sub: str, shape: tuple[int, ...]) -> list[str]:
         # An axis of length 1 that broadcasts has one index alone.
-        own = {c: "0" if n == 1 != lengths[c] else chosen[c] for c, n in zip(sub, shape, strict=True)}
-        return [":" if c in free else own[c] for c in sub]
+        axes = {c: "0" if n == 1 != lengths[c] else chosen[c] for c, n in zip(sub, shape, strict=True)}
+        return [":" if c in free else axes[c] for c in sub]
 
     others = [(j, a) for j, a in enumerate(node.arguments) if j != k]
     factors = [entry(written(a, texts), indices(subs[j], np.shape(values[j]))) for j, a in others]
@@ -332,7 +334,7 @@ def elementwise_rule(link: Link, texts: Texts, letters: list[str]) -> IndexRule:
         return s.symbol(generic(written(argument, texts), np.shape(value_of(argument)), node.shape, letters))
 
     total = Add(*(local_formula(parts, node, k, entry_of) for k, parts in link.parts.items()))
-    columns = broadcast(link.argument.shape, node.shape, letters)
+    columns = broadcast_indices(link.argument.shape, node.shape, letters)
     return link.rule(texts, letters[: len(node.shape)], columns, formula_text(total, texts.printer))
 
 
@@ -391,8 +393,8 @@ def derive_rules(
         with distribute(False):
             formula = _diagonal(output, leaf, composition, letters, printer)
         if formula is not None:
-            own = tuple(letters[: len(leaf.shape)])
-            rules[name] = [IndexRule(called, own, name, own, formula, whole=True)]
+            diagonal = tuple(letters[: len(leaf.shape)])
+            rules[name] = [IndexRule(called, diagonal, name, diagonal, formula, whole=True)]
     if (
         len(rules) == len(leaves)
         or sum(node.active or isinstance(node, Input) for node in composition.nodes) > MOST_NODES
@@ -435,7 +437,7 @@ def _diagonal(
     start = {output.index: s.number(1)}
     try:
         whole = accumulate(start, reversed(nodes), along, lambda a, b, _own: a + b).get(leaf.index)
-        if whole is None or size_of(whole, LONGEST) >= LONGEST:
+        if whole is None or bulk(whole, LONGEST) >= LONGEST:
             return None
         return shortest([tidied(whole, {})], printer, {})[0]
     except Unprintable:
@@ -457,7 +459,7 @@ def _generic_entry(
     result = s.as_expression(node.op.formula(s, *arguments, **node.static))
     if len(arguments) > 1:
         order.learn(result, arguments)
-    return result if size_of(result, LONGEST) < LONGEST else None
+    return result if bulk(result, LONGEST) < LONGEST else None
 
 
 def chain_of(leaf: Node, composition: Composition) -> list[Link]:
@@ -491,7 +493,7 @@ def chain_rules(leaf: Node, output: Node, links: list[Link], texts: Texts, lette
     rules = [sum_of_paths(leaf, output, links, texts)] if len(links) > 1 else []
     for link in links:
         try:
-            said = rules_of(link, texts, letters) or [in_words(link, texts)]
+            said = rules_of_link(link, texts, letters) or [in_words(link, texts)]
         except Unprintable:
             said = [] if whole else [in_words(link, texts)]
         rules += [replace(rule, whole=whole) for rule in said]

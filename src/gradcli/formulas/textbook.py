@@ -32,12 +32,13 @@ from gradcli.formulas.expression import (
     Forms,
     Term,
     after,
-    between,
-    divided,
+    divide,
+    infix_as_is,
     join_lists,
     multiply,
     name,
     number,
+    over_divisors,
     raise_to,
 )
 
@@ -79,7 +80,7 @@ class Monomial:
     def take(self, what: Expression, times: int = 1) -> None:
         """Multiply by an expression, or divide by it where ``times`` is -1."""
         self.negative ^= what.negative
-        for below, part in what.factors or (Factor(below=False, what=what),):
+        for part, below in what.parts:
             self.take_part(part, -times if below else times)
 
     def take_part(self, what: Expression, times: int) -> None:
@@ -92,8 +93,11 @@ class Monomial:
             if not whole or TINY < whole < HUGE:
                 self.above, self.below = (whole, self.below) if times > 0 else (self.above, whole)
                 return
-        base = what if what.base is None else what.base
-        exponent = times * what.exponent + self.powers.get(base.text, (base, 0))[1]
+        self.take_power(what if what.base is None else what.base, times * what.exponent)
+
+    def take_power(self, base: Expression, times: int) -> None:
+        """Multiply by a power of what is no power itself."""
+        exponent = times + self.powers.get(base.text, (base, 0))[1]
         self.powers[base.text] = (base, exponent)
         if not exponent:
             del self.powers[base.text]
@@ -123,33 +127,32 @@ class Monomial:
         result.above = self.above if other.above is ONE else self.above / other.above
         result.below = self.below if other.below is ONE else self.below / other.below
         result.powers = dict(self.powers)
-        for text, (base, times) in other.powers.items():
-            rest = result.powers.get(text, (base, 0))[1] - times
-            result.powers[text] = (base, rest)
-            if not rest:
-                del result.powers[text]
+        for base, times in other.powers.values():
+            result.take_power(base, -times)
         return result
 
 
-def monomial(*factors: Factor) -> Monomial:
+def monomial(*factors: Expression) -> Monomial:
     """Return the product of factors."""
     result = Monomial()
-    for below, what in factors:
-        result.take(what, -1 if below else 1)
+    for what in factors:
+        result.take(what)
     return result
 
 
-def product(factors: Sequence[Factor]) -> Expression:
+def textbook_product(factors: Sequence[Factor]) -> Expression:
     """Return a product."""
-    result = monomial(*factors)
-    if result.is_zero and all(not below or what.value != 0 for below, what in factors):
+    result = Monomial()
+    for what, below in factors:
+        result.take(what, -1 if below else 1)
+    if result.is_zero and all(not below or what.value != 0 for what, below in factors):
         return number(0)
-    plain = written(result)
+    plain = expression_of(result)
     sums = [base for base, times in result.powers.values() if times == 1 and base.terms]
     for whole in sums:
         if divides(result, whole):
-            rest = result.without(monomial(Factor(below=False, what=whole)))
-            spread = total([Term(term.negative, with_factor(rest, term.what)) for term in whole.terms])
+            rest = expression_of(result.without(monomial(whole)))
+            spread = textbook_sum([Term(multiply(rest, what), negative) for what, negative in whole.terms])
             if len(spread.text) < len(plain.text):
                 return spread
     return plain
@@ -160,23 +163,18 @@ def divides(whole: Monomial, terms: Expression) -> bool:
     return any(
         below and whole.powers.get((part if part.base is None else part.base).text, (part, 0))[1] > 0
         for term in terms.terms
-        for below, part in term.what.factors
+        for part, below in term.what.factors
     )
 
 
-def with_factor(rest: Monomial, what: Expression) -> Expression:
-    """Return a product times an expression."""
-    return product([Factor(below=False, what=written(rest)), Factor(below=False, what=what)])
-
-
-def written(found: Monomial) -> Expression:
+def expression_of(one: Monomial) -> Expression:
     """Return a product as an expression: what arrived, numbers, all else, and then one line of divisors."""
-    over, under = found.numbers()
+    over, under = one.numbers()
     first: list[Expression] = []
     constants: list[Expression] = []
     above: list[Expression] = []
     below: list[Expression] = []
-    for text, (base, times) in found.powers.items():
+    for text, (base, times) in one.powers.items():
         what = base if abs(times) == 1 else raise_to(base, number(abs(times)))
         if CONSTANT.fullmatch(text) or base.value is not None:
             (constants if times > 0 else below).append(what)
@@ -185,36 +183,36 @@ def written(found: Monomial) -> Expression:
         else:
             below.append(what)
     below.sort(key=lambda what: bool(what.terms))
-    above.sort(key=place_of)
-    negative = found.negative
-    turned = next((place for place, what in enumerate(above) if can_turn(what)), None) if negative else None
+    above.sort(key=factor_rank)
+    negative = one.negative
+    turned = next((place for place, what in enumerate(above) if is_turnable(what)), None) if negative else None
     if turned is not None:
-        above[turned], negative = total([Term(not minus, what) for minus, what in above[turned].terms]), False
+        above[turned], negative = textbook_sum([Term(what, not minus) for what, minus in above[turned].terms]), False
     numbers = [number(float(over))] if over != 1 else []
     tops = [*first, *numbers, *constants, *above]
     bottoms = [*([number(float(under))] if under != 1 else []), *below]
-    factors = tuple(Factor(below=False, what=what) for what in tops or [number(1)])
-    factors += tuple(Factor(below=True, what=what) for what in bottoms)
+    factors = tuple(Factor(what) for what in tops or [number(1)])
+    factors += tuple(Factor(what, below=True) for what in bottoms)
     if len(factors) == 1 and (not negative or factors[0].what.value == 0):
         return factors[0].what
     top = top_text([factor.what for factor in factors if not factor.below])
-    text = divided(top, [what.within(MULTIPLIED) for what in bottoms])
-    scalar = () if all(what.is_scalar for _, what in factors) else None
+    text = over_divisors(top, [what.within(MULTIPLIED) for what in bottoms])
+    scalar = () if all(what.is_scalar for what, _ in factors) else None
     rank = MULTIPLIED if len(factors) > 1 else NEGATED
     return Expression(f"-{text}" if negative else text, rank, factors, negative, shape=scalar)
 
 
-def place_of(what: Expression) -> int:
+def factor_rank(what: Expression) -> int:
     """Return where a factor stands among others: names, then functions and sums, exponentials, sums over arrays."""
     if what.text.startswith(("exp(", "sum(")):
         return 3 if what.text.startswith("sum(") else 2
     return 0 if what.sides or NAME.fullmatch(what.text) else 1
 
 
-def can_turn(what: Expression) -> bool:
+def is_turnable(what: Expression) -> bool:
     """Return whether a factor is a difference that has a minus to lose: ``x - t``, but ``1 - s`` stands as it is."""
-    signs = [minus for minus, _ in what.terms]
-    return any(signs) and not signs[0] and all(part.value is None for _, part in what.terms)
+    signs = [minus for _, minus in what.terms]
+    return any(signs) and not signs[0] and all(part.value is None for part, _ in what.terms)
 
 
 def top_text(tops: Sequence[Expression]) -> str:
@@ -225,32 +223,32 @@ def top_text(tops: Sequence[Expression]) -> str:
     return "*".join(what.within(MULTIPLIED) for what in tops)
 
 
-def total(terms: Sequence[Term]) -> Expression:
+def textbook_sum(terms: Sequence[Term]) -> Expression:
     """Return a sum."""
-    flat = join_lists([term for part in terms for term in flattened(part)])
+    flat = join_lists([term for part in terms for term in single_terms(part)])
     if any(term.what.items for term in flat) and any("softmax(" in term.what.text for term in flat):
-        flat = [Term(term.negative, one_hot_of(term.what)) for term in flat]
+        flat = [Term(one_hot_of(term.what), term.negative) for term in flat]
     result = merged(flat)
     if not result:
         return number(0)
     if len(result) == 1:
-        return written(result[0])
-    common = shared(result)
+        return expression_of(result[0])
+    common = common_factors(result)
     if common is not None:
-        inner = total([Term(negative=False, what=written(one.without(common))) for one in result])
-        return product([Factor(below=False, what=written(common)), Factor(below=False, what=inner)])
-    return fraction_of(result) or matrices_joined(result) or summed(result)
+        inner = textbook_sum([Term(expression_of(one.without(common))) for one in result])
+        return multiply(expression_of(common), inner)
+    return fraction_of(result) or matrices_joined(result) or sum_of_monomials(result)
 
 
-def flattened(term: Term) -> Iterator[Term]:
+def single_terms(term: Term) -> Iterator[Term]:
     """Yield the terms of a sum one by one."""
-    minus, what = term
+    what, minus = term
     if what.negative and len(what.factors) == 1 and what.factors[0].what.terms:
         minus, what = not minus, what.factors[0].what
     if not what.terms:
         yield term
-    for negative, part in what.terms:
-        yield Term(minus != negative, part)
+    for part, negative in what.terms:
+        yield Term(part, minus != negative)
 
 
 def one_hot_of(what: Expression) -> Expression:
@@ -264,19 +262,19 @@ def one_hot_of(what: Expression) -> Expression:
 def merged(terms: Iterable[Term]) -> list[Monomial]:
     """Return the terms of a sum with those that are multiples of one another added up, a positive one first."""
     groups: dict[frozenset[tuple[str, int]], Monomial] = {}
-    for negative, what in terms:
-        result = monomial(Factor(below=False, what=what))
+    for what, negative in terms:
+        result = monomial(what)
         result.negative ^= negative
         if result.is_zero:
             continue
         before = groups.get(result.key)
-        groups[result.key] = result if before is None else added(before, result)
+        groups[result.key] = result if before is None else add_monomials(before, result)
     ordered = [one for one in groups.values() if one.above]
     first = next((one for one in ordered if not one.negative), None)
     return ordered if first is None else [first, *(one for one in ordered if one is not first)]
 
 
-def added(left: Monomial, right: Monomial) -> Monomial:
+def add_monomials(left: Monomial, right: Monomial) -> Monomial:
     """Return the sum of two multiples of one product."""
     values = [(-one.above if one.negative else one.above) / one.below for one in (left, right)]
     whole = sum(values, Fraction(0))
@@ -285,7 +283,7 @@ def added(left: Monomial, right: Monomial) -> Monomial:
     return Monomial(whole < 0, Fraction(abs(whole).numerator), Fraction(whole.denominator), left.powers)
 
 
-def shared(terms: Sequence[Monomial]) -> Monomial | None:
+def common_factors(terms: Sequence[Monomial]) -> Monomial | None:
     """Return the factors that all terms of a sum have, numbers too; None where they have none."""
     first, *others = terms
     result = Monomial()
@@ -311,18 +309,18 @@ def shared(terms: Sequence[Monomial]) -> Monomial | None:
     return None if not result.powers and result.above == 1 == result.below else result
 
 
-def summed(terms: Sequence[Monomial]) -> Expression:
+def sum_of_monomials(terms: Sequence[Monomial]) -> Expression:
     """Return a sum of terms that have nothing in common."""
     signs = [one.negative for one in terms]
     parts = []
     for one in terms:
         one.negative = False
-        parts.append(written(one))
+        parts.append(expression_of(one))
     text = ("-" if signs[0] else "") + parts[0].within(SUMMED)
-    others = list(zip(signs, parts, strict=True))[1:]
-    text += "".join(f" {'-' if minus else '+'} {part.within(SUMMED)}" for minus, part in others)
+    others = list(zip(parts, signs, strict=True))[1:]
+    text += "".join(f" {'-' if minus else '+'} {part.within(SUMMED)}" for part, minus in others)
     shape = () if all(part.is_scalar for part in parts) else None
-    return Expression(text, SUMMED, terms=tuple(map(Term, signs, parts)), shape=shape)
+    return Expression(text, SUMMED, terms=tuple(map(Term, parts, signs)), shape=shape)
 
 
 def fraction_of(terms: Sequence[Monomial]) -> Expression | None:
@@ -340,27 +338,27 @@ def fraction_of(terms: Sequence[Monomial]) -> Expression | None:
     bottom = Monomial(powers={text: (base, -times) for text, (base, times) in divisors.items()})
     expanded: list[Term] = []
     for one in terms:
-        above = monomial(Factor(below=False, what=written(one)), Factor(below=False, what=written(bottom)))
-        expanded += multiplied_out(above)
+        above = monomial(expression_of(one), expression_of(bottom))
+        expanded += expand_monomial(above)
         if len(expanded) > MOST_TERMS:
             return None
     numerator = merged(expanded)
     if len(numerator) >= len(expanded) or len(numerator) > len(terms):
         return None
-    return product([Factor(below=False, what=total(expanded)), Factor(below=True, what=written(bottom))])
+    return divide(textbook_sum(expanded), expression_of(bottom))
 
 
-def multiplied_out(found: Monomial) -> list[Term]:
+def expand_monomial(whole: Monomial) -> list[Term]:
     """Return the terms of a product of sums."""
-    sums = [base.terms for base, times in found.powers.values() if times == 1 and base.terms]
-    rest = Monomial(found.negative, found.above, found.below)
-    rest.powers = {text: (base, times) for text, (base, times) in found.powers.items() if times != 1 or not base.terms}
+    sums = [base.terms for base, times in whole.powers.values() if times == 1 and base.terms]
+    rest = Monomial(whole.negative, whole.above, whole.below)
+    rest.powers = {text: (base, times) for text, (base, times) in whole.powers.items() if times != 1 or not base.terms}
     terms = []
     for choice in every_choice(*sums):
-        factors = [written(rest), *(term.what for term in choice)]
-        one = monomial(*(Factor(below=False, what=what) for what in factors))
+        factors = [expression_of(rest), *(term.what for term in choice)]
+        one = monomial(*factors)
         one.negative ^= sum(term.negative for term in choice) % 2 == 1
-        terms.append(Term(negative=False, what=written(one)))
+        terms.append(Term(expression_of(one)))
     return terms
 
 
@@ -373,20 +371,20 @@ def matrices_joined(terms: Sequence[Monomial]) -> Expression | None:
         for base, times in one.powers.values():
             pair = matrix_and_vector(base) if times == 1 else None
             if pair is not None:
-                rest = one.without(monomial(Factor(below=False, what=base)))
+                rest = one.without(monomial(base))
                 groups.setdefault((pair[1].text, rest.numbers(), rest.key), []).append((one, *pair))
     pairs = next((group for group in groups.values() if len(group) == 2), None)
     if pairs is None:
         return None
     (one, matrix, vector), (other, second, _) = pairs
-    matrices = [Term(one.negative, matrix), Term(other.negative, second)]
+    matrices = [Term(matrix, one.negative), Term(second, other.negative)]
     matrices.sort(key=lambda term: term.what.text.endswith(".T"))
     product_there = next(base for base, _ in one.powers.values() if matrix_and_vector(base))
-    rest = one.without(monomial(Factor(below=False, what=product_there)))
+    rest = one.without(monomial(product_there))
     rest.negative = False
-    whole = with_factor(rest, matmul(total(matrices), vector))
-    others = [Term(negative=False, what=written(term)) for term in terms if term is not one and term is not other]
-    return total([Term(negative=False, what=whole), *others])
+    whole = multiply(expression_of(rest), matrix_product(textbook_sum(matrices), vector))
+    others = [Term(expression_of(term)) for term in terms if term is not one and term is not other]
+    return textbook_sum([Term(whole), *others])
 
 
 def matrix_and_vector(what: Expression) -> tuple[Expression, Expression] | None:
@@ -399,37 +397,37 @@ def matrix_and_vector(what: Expression) -> tuple[Expression, Expression] | None:
     return (left, right) if right.shape is not None and len(right.shape) == 1 else None
 
 
-def matmul(left: Expression, right: Expression) -> Expression:
+def matrix_product(left: Expression, right: Expression) -> Expression:
     """Return a product of matrices; numbers stand before it, and what is an identity is left out."""
     if IDENTITY.fullmatch(left.text):
         return right
     if IDENTITY.fullmatch(right.text):
         return left
-    return linear(lambda first, second: between("@", MULTIPLIED, first, second), [left, right])
+    return take_numbers_out(lambda first, second: infix_as_is("@", MULTIPLIED, first, second), [left, right])
 
 
-def linear(make: Callable[..., Expression], arguments: Sequence[Expression]) -> Expression:
+def take_numbers_out(make: Callable[..., Expression], arguments: Sequence[Expression]) -> Expression:
     """Return what is linear in each argument, with the numbers among their factors before it."""
     outside, inside = Monomial(), []
     for argument in arguments:
-        one = monomial(Factor(below=False, what=argument))
+        one = monomial(argument)
         scalars = {text: power for text, power in one.powers.items() if power[0].is_scalar}
         if len(scalars) == len(one.powers):
             return make(*arguments)
-        own = Monomial(one.negative, one.above, one.below, scalars)
-        outside.take(written(own))
-        inside.append(written(one.without(own)))
+        numbers = Monomial(one.negative, one.above, one.below, scalars)
+        outside.take(expression_of(numbers))
+        inside.append(expression_of(one.without(numbers)))
     made = make(*inside)
-    return product([Factor(below=False, what=written(outside)), Factor(below=False, what=made)])
+    return multiply(expression_of(outside), made)
 
 
-def call(made: Expression, arguments: Sequence[Expression]) -> Expression:
+def textbook_call(made: Expression, arguments: Sequence[Expression]) -> Expression:
     """Return a call, or what it comes to."""
     function = made.text.partition("(")[0]
     if made.text != f"{function}({', '.join(argument.text for argument in arguments)})":
         return made  # a method of such a call, or one with options
     if function == "outer" and len(arguments) == 2:
-        return linear(lambda first, second: name(f"outer({first.text}, {second.text})"), arguments)
+        return take_numbers_out(lambda first, second: name(f"outer({first.text}, {second.text})"), arguments)
     if function == "exp" and LOG_SOFTMAX.fullmatch(arguments[0].text):
         return name(arguments[0].text.removeprefix("log_"))
     if made.text == "log(e)":
@@ -439,10 +437,10 @@ def call(made: Expression, arguments: Sequence[Expression]) -> Expression:
     return made
 
 
-def compare(sign: str, left: Expression, right: Expression) -> Expression:
+def textbook_comparison(sign: str, left: Expression, right: Expression) -> Expression:
     """Return a comparison; ``relu(x)`` is above 0 where x is."""
     inner = RELU.fullmatch(left.text) if sign == ">" and right.value == 0 and left.rank == ATOM else None
-    return between(sign, COMPARED, name(inner[1]) if inner else left, right)
+    return infix_as_is(sign, COMPARED, name(inner[1]) if inner else left, right)
 
 
-TEXTBOOK = Forms(product, total, matmul, call, compare)
+TEXTBOOK = Forms(textbook_product, textbook_sum, matrix_product, textbook_call, textbook_comparison)

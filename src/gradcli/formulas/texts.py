@@ -11,10 +11,10 @@ import numpy as np
 
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.naming import numbered, place_text, taken_names
-from gradcli.formulas.expression import constant_name, known_constants
+from gradcli.formulas.expression import known_constants, number_name
 from gradcli.ops import RESERVED
-from gradcli.ops.declare import Op, value_of
-from gradcli.ops.links import listed
+from gradcli.ops.declare import Op, op_name, value_of
+from gradcli.ops.links import At, listed
 from gradcli.ops.writing import Call, number_text
 from gradcli.records import dataclass
 
@@ -70,8 +70,8 @@ class Texts:
     def __init__(self, graph: Graph, nodes: Iterable[Node]) -> None:
         wanted = {node.index for node in nodes if node.op is not None}
         words = set(RESERVED) | {"e", "pi"}
-        own = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
-        self._own: dict[int, str] = {node.index: name for name, node in reversed(own)}
+        called = [(name, node) for name, node in numbered(graph) if node.index in wanted and name not in words]
+        self._own: dict[int, str] = {node.index: name for name, node in reversed(called)}
         self.taken = words | taken_names(graph)
         self.definitions: dict[str, str] = {}
         self.names: dict[int, str] = {}
@@ -159,7 +159,7 @@ class Texts:
         if isinstance(argument, Node):
             return self.text[argument.index]
         if np.ndim(argument) == 0 and float(argument) in known_constants():
-            text = constant_name(float(argument))
+            text = number_name(float(argument))
             return text, (ATOM if text.isidentifier() or is_call(text) else PRODUCT)
         text = constant_text(argument)
         return text, (75 if text.startswith("-") else ATOM)
@@ -176,7 +176,7 @@ class Texts:
         if op.text.template and op.text.precedence < ATOM:
             return self._infix(op.text.template, op, parts), op.text.precedence
         call = Call(
-            op.text.spelled or op.name,
+            op_name(op, node.static),
             [text for text, _ in parts],
             [f"({text})" if text.isdecimal() else self._tight((text, rank)) for text, rank in parts],
             node.static,
@@ -205,7 +205,7 @@ class Texts:
         values = tuple(value_of(argument) for argument in node.arguments)
         parts: list[list[str]] = [[] for _ in range(int(np.size(node.value)))]
         for k, argument in enumerate(node.arguments):
-            [links] = map(listed, op.local(k, node.value, values, node.static))
+            [links] = map(listed, op.local(At(k, node.value, values, node.static)))
             for row, column in zip(links.rows, links.columns, strict=True):
                 parts[row].append(self._entry(argument, int(column)))
         return nested([" + ".join(part) or "0" for part in parts], np.shape(node.value))

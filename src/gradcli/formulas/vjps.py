@@ -108,7 +108,7 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
         entries = self.value[key]
         if not self.stands:
             return Written(self.expression, entries, ())
-        return whole(e.after(settle(self), f"[{index_text(key)}]"), entries)
+        return in_full(e.after(grown(self), f"[{index_text(key)}]"), entries)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
@@ -121,7 +121,7 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
         parts = [lift(x) for x in inputs]
         value = ufunc(*(part.value for part in parts))
         added = ufunc in (np.add, np.subtract)
-        return Written(rule(*(part.expression for part in parts)), value, together(parts, added))
+        return Written(rule(*(part.expression for part in parts)), value, joint_shape(parts, added))
 
     def __array_function__(self, function: Any, _types: Any, args: Any, options: Any) -> Any:
         if function in (np.shape, np.ndim, np.size):
@@ -134,10 +134,10 @@ class Written(np.lib.mixins.NDArrayOperatorsMixin):
 
 def write(text: str, value: Any) -> Written:
     """Return an array under a name."""
-    return whole(e.name(text), value)
+    return in_full(e.name(text), value)
 
 
-def whole(expression: Expression, value: Any) -> Written:
+def in_full(expression: Expression, value: Any) -> Written:
     """Return an array that an expression gives in its whole shape."""
     return Written(expression, value, np.shape(value))
 
@@ -154,22 +154,22 @@ def lift(x: Any) -> Written:
     except TooLarge:
         raise Unwritable("a constant is long") from None
     constant = e.name(text)
-    return whole(e.compare("==", constant, e.number(1)) if value.dtype == np.bool_ else constant, value)
+    return in_full(e.compare("==", constant, e.number(1)) if value.dtype == np.bool_ else constant, value)
 
 
-def settle(x: Written) -> Expression:
+def grown(x: Written) -> Expression:
     """Return an expression that gives the array in its whole shape."""
     if x.stands == x.shape:
         return x.expression
     what, lengths = x.expression, ", ".join(map(str, x.shape))
-    if what.value is None and not (what.factors and all(part.value is not None for _, part in what.factors)):
+    if what.value is None and not (what.factors and all(part.value is not None for part, _ in what.factors)):
         return e.name(f"expand({what.text}, {lengths})")
     if what.value == 1 and e.FORMS.get():
         return e.name(f"ones({lengths})")
     return e.name(f"full(({lengths}{',' if len(x.shape) == 1 else ''}), {what.text})")
 
 
-def together(parts: Sequence[Written], added: bool = False) -> Shape:
+def joint_shape(parts: Sequence[Written], added: bool = False) -> Shape:
     """Return the shape that expressions have which are joined entry by entry; a 0 that is ``added`` is left out."""
     return np.broadcast_shapes(*(part.stands for part in parts if not (added and part.expression.value == 0)))
 
@@ -179,7 +179,7 @@ def reduce_sum(x: Written, axis: Any = None, keepdims: bool = False) -> Written:
     axes = range(x.ndim) if axis is None else [a % x.ndim for a in as_tuple(axis)]
     if e.FORMS.get() is None:
         return plain_sum(x, axes, keepdims)
-    outside, inside, shape = apart(x, axes, keepdims)
+    outside, inside, shape = take_apart(x, axes, keepdims)
     inner = plain_sum(Written(inside, x.value, x.stands), axes, keepdims)
     return Written(e.multiply(outside, inner.expression), inner.value, np.broadcast_shapes(inner.stands, shape))
 
@@ -189,13 +189,13 @@ def as_tuple(axis: Any) -> tuple[int, ...]:
     return axis if isinstance(axis, tuple) else (axis,)
 
 
-def apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[Expression, Expression, Shape]:
+def take_apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[Expression, Expression, Shape]:
     """Return the factors of a text that may stand before its sum along axes, the others, and the shape of the first.
 
     They are the same along the axes. Arrays among them may where all others have the whole shape without them.
     """
     factors, sign = x.expression.factors, e.number(-1 if x.expression.negative else 1)
-    shapes = [() if part.is_scalar else part.shape for _, part in factors]
+    shapes = [() if part.is_scalar else part.shape for part, _ in factors]
     if not factors or all(shape == () for shape in shapes):
         return e.number(1), x.expression, ()
 
@@ -221,16 +221,16 @@ def apart(x: Written, axes: Sequence[int], keepdims: bool) -> tuple[Expression, 
 def plain_sum(x: Written, axes: Sequence[int], keepdims: bool) -> Written:
     """Write a sum over axes of a text as it is."""
     lead, stands, text = x.ndim - len(x.stands), x.stands, x.expression
-    own = tuple(sorted(a - lead for a in axes if a >= lead))
+    along = tuple(sorted(a - lead for a in axes if a >= lead))
     times = math.prod(x.shape[a] for a in axes if a < lead or stands[a - lead] == 1)
-    if own and not (keepdims and all(stands[a] == 1 for a in own)):
-        kept = keepdims and own != tuple(range(len(own)))
-        options: dict[str, Any] = {} if len(own) == len(stands) else {"dim": own[0] if len(own) == 1 else own}
-        total = sum_of_places(text, own, stands) or e.call(
+    if along and not (keepdims and all(stands[a] == 1 for a in along)):
+        kept = keepdims and along != tuple(range(len(along)))
+        options: dict[str, Any] = {} if len(along) == len(stands) else {"dim": along[0] if len(along) == 1 else along}
+        total = sum_of_places(text, along, stands) or e.call(
             "sum", e.negate(text) if text.negative else text, **options, **({"keepdim": True} if kept else {})
         )
         text = e.negate(total) if text.negative else total
-        stands = tuple(1 if a in own else length for a, length in enumerate(stands) if kept or a not in own)
+        stands = tuple(1 if a in along else length for a, length in enumerate(stands) if kept or a not in along)
     value = np.sum(x.value, axis=tuple(axes), keepdims=keepdims)
     return Written(e.multiply(e.number(times), text), value, stands)
 
@@ -244,15 +244,15 @@ def sum_of_places(text: Expression, axes: tuple[int, ...], stands: Shape) -> Exp
     return e.number(1) if ONE_HOT.fullmatch(text.text) and axes == (len(stands) - 1,) else None
 
 
-def called(name: str, x: Written, value: Any, *arguments: Any) -> Written:
+def write_call(name: str, x: Written, value: Any, *arguments: Any) -> Written:
     """Write a call with the array in its whole shape, and with what follows it as text."""
-    return write(f"{name}({', '.join(map(str, (settle(x).text, *arguments)))})", value)
+    return write(f"{name}({', '.join(map(str, (grown(x).text, *arguments)))})", value)
 
 
 def multiply_matrices(left: Any, right: Any) -> Written:
     """Write a product of matrices."""
     a, b = lift(left), lift(right)
-    return whole(e.infix("@", 70, settle(a), settle(b)), np.matmul(a.value, b.value))
+    return in_full(e.infix("@", 70, grown(a), grown(b)), np.matmul(a.value, b.value))
 
 
 def permute(x: Written, order: Any = None) -> Written:
@@ -263,14 +263,14 @@ def permute(x: Written, order: Any = None) -> Written:
         return x
     value = np.transpose(x.value, axes)
     if len(axes) > 2 or axes != every[::-1]:
-        return called("permute", x, value, *axes)
-    return whole(e.after(settle(x), ".T"), value)
+        return write_call("permute", x, value, *axes)
+    return in_full(e.after(grown(x), ".T"), value)
 
 
 def swap(x: Written, first: int, second: int) -> Written:
     """Write two axes swapped."""
     if x.ndim > 2:
-        return called("transpose", x, np.swapaxes(x.value, first, second), first, second)
+        return write_call("transpose", x, np.swapaxes(x.value, first, second), first, second)
     order = list(range(x.ndim))
     order[first], order[second] = order[second], order[first]
     return permute(x, order)
@@ -285,28 +285,28 @@ def unsqueeze(x: Written, axis: Any) -> Written:
         return Written(x.expression, value, x.stands)
     first = next(a for a in range(value.ndim) if a not in axes)
     key = ", ".join("None" if a in axes else ":" for a in range(first, axes[-1] + 1))
-    return Written(e.after(settle(x), f"[{key}]"), value, value.shape[first:])
+    return Written(e.after(grown(x), f"[{key}]"), value, value.shape[first:])
 
 
-def reshape(x: Written, shape: Any) -> Written:
+def write_reshape(x: Written, shape: Any) -> Written:
     """Write the same entries in another shape."""
     value = np.reshape(x.value, shape)
     if value.shape == x.shape:
         return x
-    return called("reshape", x, value, *(value.shape or ["()"])) if x.stands else Written(x.expression, value, ())
+    return write_call("reshape", x, value, *(value.shape or ["()"])) if x.stands else Written(x.expression, value, ())
 
 
-def choose(condition: Any, left: Any, right: Any) -> Written:
+def write_choice(condition: Any, left: Any, right: Any) -> Written:
     """Write a choice."""
     parts = [lift(condition), lift(left), lift(right)]
     value = np.where(*(part.value for part in parts))
-    return Written(e.choose(*(part.expression for part in parts)), value, together(parts))
+    return Written(e.choose(*(part.expression for part in parts)), value, joint_shape(parts))
 
 
 def flip(x: Written, axis: Any = None) -> Written:
     """Write entries in reverse."""
     axes = tuple(range(x.ndim)) if axis is None else as_tuple(axis)
-    return called("flip", x, np.flip(x.value, axes), *axes) if axes else x
+    return write_call("flip", x, np.flip(x.value, axes), *axes) if axes else x
 
 
 def roll(x: Written, shift: Any, axis: Any) -> Written:
@@ -315,10 +315,10 @@ def roll(x: Written, shift: Any, axis: Any) -> Written:
     one = len(axes) == 1
     along = {} if x.ndim == 1 and one else {"dim": axes[0] if one else tuple(axes)}
     by = e.name(str(shifts[0] if one else tuple(shifts)))
-    return whole(e.call("roll", settle(x), by, **along), np.roll(x.value, shift, axis))
+    return in_full(e.call("roll", grown(x), by, **along), np.roll(x.value, shift, axis))
 
 
-def take(x: Written, places: Any, axis: int) -> Written:
+def write_take(x: Written, places: Any, axis: int) -> Written:
     """Write a layer of an array, or a stretch of layers that follow each other."""
     value, flat = np.take(x.value, places, axis=axis), np.ravel(places)
     if not x.stands:
@@ -326,24 +326,24 @@ def take(x: Written, places: Any, axis: int) -> Written:
     if flat.size > 1 and np.any(np.diff(flat) != 1):
         raise Unwritable("take")
     stretch = str(int(flat[0])) if np.ndim(places) == 0 else f"{flat[0]}:{flat[-1] + 1}" if flat.size else "0:0"
-    return whole(e.after(settle(x), f"[{', '.join([':'] * axis + [stretch])}]"), value)
+    return in_full(e.after(grown(x), f"[{', '.join([':'] * axis + [stretch])}]"), value)
 
 
-def contract(spec: str, *operands: Any) -> Written:
+def write_einsum(spec: str, *operands: Any) -> Written:
     """Write a sum of products."""
     parts = [lift(x) for x in operands]
-    texts = [settle(part) for part in parts]
+    texts = [grown(part) for part in parts]
     call = e.call("outer", *texts) if spec == "i,j->ij" else e.call("einsum", e.name(f'"{spec}"'), *texts)
-    return whole(call, np.einsum(spec, *(part.value for part in parts)))
+    return in_full(call, np.einsum(spec, *(part.value for part in parts)))
 
 
 def of_matrices(name: str, function: Any, *arrays: Any) -> Written:
     """Write a function of whole matrices."""
     parts = [lift(x) for x in arrays]
-    return whole(e.call(name, *map(settle, parts)), function(*(part.value for part in parts)))
+    return in_full(e.call(name, *map(grown, parts)), function(*(part.value for part in parts)))
 
 
-def ask(function: Any, x: Written, **options: Any) -> Any:
+def note_answer(function: Any, x: Written, **options: Any) -> Any:
     """Answer a question about the numbers, which a branch is taken by, and note the answer."""
     answer, answers = function(x.value, **options), ANSWERS.get()
     if answers is not None:
@@ -354,23 +354,23 @@ def ask(function: Any, x: Written, **options: Any) -> Any:
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.matmul: multiply_matrices,
     np.sum: reduce_sum,
-    np.where: choose,
+    np.where: write_choice,
     np.transpose: permute,
     np.swapaxes: swap,
     np.expand_dims: unsqueeze,
-    np.reshape: reshape,
+    np.reshape: write_reshape,
     np.broadcast_to: lambda x, shape: Written(x.expression, np.broadcast_to(x.value, shape), x.stands),
     np.flip: flip,
     np.roll: roll,
-    np.cumsum: lambda x, axis: whole(e.call("cumsum", settle(x), dim=axis), np.cumsum(x.value, axis=axis)),
-    np.take: take,
-    np.einsum: contract,
-    np.tril: lambda x, *numbers: called("tril", x, np.tril(x.value, *numbers), *numbers),
-    np.triu: lambda x, *numbers: called("triu", x, np.triu(x.value, *numbers), *numbers),
+    np.cumsum: lambda x, axis: in_full(e.call("cumsum", grown(x), dim=axis), np.cumsum(x.value, axis=axis)),
+    np.take: write_take,
+    np.einsum: write_einsum,
+    np.tril: lambda x, *numbers: write_call("tril", x, np.tril(x.value, *numbers), *numbers),
+    np.triu: lambda x, *numbers: write_call("triu", x, np.triu(x.value, *numbers), *numbers),
     np.linalg.inv: partial(of_matrices, "inv", np.linalg.inv),
     np.linalg.solve: partial(of_matrices, "linalg.solve", np.linalg.solve),
-    np.any: partial(ask, np.any),
-    np.all: partial(ask, np.all),
+    np.any: partial(note_answer, np.any),
+    np.all: partial(note_answer, np.all),
 }
 """What numpy's functions of whole arrays write."""
 
@@ -399,14 +399,14 @@ def write_vjp(
     """
     values = [x.value if isinstance(x, Written) else x for x in arguments]
     texts = backward_texts(node.op, k, node.value, values, node.static)
-    own = run(node, k, g, out, arguments) if choice >= len(texts) else None
-    if own is not None:
-        return own
+    ran = run_rule(node, k, g, out, arguments) if choice >= len(texts) else None
+    if ran is not None:
+        return ran
     if not texts:
         raise Unwritable(node.op.name)
     value = node.op.vjp_along(k)(g.value, out.value, *values, **node.static)
     text = with_places(texts[min(choice, len(texts) - 1)], places)
-    return written_by(text, node, [g, out, *map(lift, arguments)], value)
+    return fill_record(text, node, [g, out, *map(lift, arguments)], value)
 
 
 def with_places(text: str, places: Mapping[str, str]) -> str:
@@ -424,7 +424,7 @@ def backward_texts(op: Op, k: int, out: Any, values: Sequence[Any], static: Mapp
     return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
-def run(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[Any]) -> Written | None:
+def run_rule(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[Any]) -> Written | None:
     """Return what a vjp writes when it is run on written arrays; None where numpy or the language cannot."""
     try:
         return lift(node.op.vjp_along(k)(g, out, *arguments, **node.static))
@@ -432,7 +432,7 @@ def run(node: Operation, k: int, g: Written, out: Written, arguments: Sequence[A
         return None
 
 
-def written_by(text: str, node: Operation, parts: Sequence[Written], value: Array) -> Written:
+def fill_record(text: str, node: Operation, parts: Sequence[Written], value: Array) -> Written:
     """Return the text of a record with expressions put in: ``{g}``, ``{y}``, ``{0}`` for argument 0, and options.
 
     ``{G}`` and ``{Y}`` are g and y with the axes back that a reduction has taken away, ``{C}`` is g as a column, and
@@ -451,12 +451,12 @@ def written_by(text: str, node: Operation, parts: Sequence[Written], value: Arra
         names |= {name: x if kept else unsqueeze(x, dim) for name, x in (("G", g), ("Y", y))}
     by_entry = node.op.formula is not None
     expressions = {
-        f"_{name}": names[name].expression if by_entry or name in BESIDE else settle(names[name]) for name in used
+        f"_{name}": names[name].expression if by_entry or name in BESIDE else grown(names[name]) for name in used
     }
     plain = PLACEHOLDER.sub(
         lambda match: f"_{match[1]}" if match[1] in names else option_text(node.static[match[1]]), text
     )
-    stands = together([names[name] for name in used]) if by_entry and used else np.shape(value)
+    stands = joint_shape([names[name] for name in used]) if by_entry and used else np.shape(value)
     return Written(read_expression(plain, expressions), value, stands)
 
 
@@ -466,8 +466,8 @@ def sum_along(g: Written, dim: int) -> Written:
     A textbook takes the entries of a target as shares, whose sum is 1: a line where that is not true is not shown.
     """
     total = reduce_sum(g, dim, keepdims=True)
-    factors = g.expression.factors or (e.Factor(below=False, what=g.expression),)
-    arrays = [what for _, what in factors if not what.is_scalar]
+    factors = g.expression.parts
+    arrays = [what for what, _ in factors if not what.is_scalar]
     if e.FORMS.get() is None or len(arrays) != 1 or not arrays[0].text.isidentifier():
         return total
     scalars = e.product([factor for factor in factors if factor.what.is_scalar])
@@ -490,4 +490,4 @@ def undo_broadcast(part: Written, shape: tuple[int, ...]) -> Written:
 def plus(left: Written, right: Written) -> Written:
     """Write the sum of what two uses of a value hand on."""
     total = e.add(left.expression, right.expression)
-    return Written(total, left.value + right.value, together([left, right], added=True))
+    return Written(total, left.value + right.value, joint_shape([left, right], added=True))

@@ -58,12 +58,12 @@ from gradcli.records import dataclass
 class Jacobians(dict[int, Sparse]):
     """Jacobians of the output by nodes, by node index; those of a few entries become arrays when asked for."""
 
-    def __init__(self, found: dict[int, Entries]) -> None:
+    def __init__(self, entries: dict[int, Entries]) -> None:
         super().__init__()
-        self.found = found
+        self.entries = entries
 
     def __missing__(self, index: int) -> Sparse:
-        self[index] = as_arrays(self.found[index])
+        self[index] = as_arrays(self.entries[index])
         return self[index]
 
 
@@ -171,11 +171,11 @@ class Composing:
         self.graph = graph
         self.most = most
         self.few = FEW if most >= FEW * FEW else -1
-        self.found: dict[int, Entries] = {}
+        self.totals: dict[int, Entries] = {}
         self.diagonals: Iterator[tuple[Diagonals, int] | None] = iter(())
         self.links: dict[tuple[int, int], Sequence[PartNumbers | Part]] = {}
         self.batches: list[Batch] = []
-        self.work = self.held = 0
+        self.work = self.elements = 0
 
     def run(self, output: Node, nodes: list[Node]) -> None:
         """Find the Jacobians by those of ``nodes``, the last one first, that derivatives flow to."""
@@ -189,11 +189,11 @@ class Composing:
         self.diagonals = iter(whose)
         one: Matrix = shortened(identity(int(np.size(output.value)), 1.0, np.float64), self.few)
         reached = accumulate({output.index: one}, nodes, self._along, self._plus)
-        self.found |= {index: settle(total, self.few) for index, total in reached.items()}
+        self.totals |= {index: settle(total, self.few) for index, total in reached.items()}
 
     def _along(self, node: Operation, k: int, total: Matrix) -> Matrix:
         """Return the Jacobian by one argument of a node, through this node alone."""
-        outer = self.found[node.index] = settle(total, self.few)
+        outer = self.totals[node.index] = settle(total, self.few)
         diagonal = next(self.diagonals)
         if diagonal is None:
             inner = self.read(node, k)
@@ -202,7 +202,7 @@ class Composing:
         else:
             width = len(diagonal[0].where)
             self.work += width
-            self.held += KEPT * width
+            self.elements += KEPT * width
             part = scale(outer, *diagonal, self.most, self.few)
         self._charge(len(part.rows))
         return part
@@ -220,22 +220,22 @@ class Composing:
         inner = as_small(reading, parts, shape) if count <= self.few else None
         if inner is not None:
             self.links[node.index, k] = parts
-            self.held += KEPT * count
+            self.elements += KEPT * count
             return inner
         result = [worked_out(reading, part) for part in parts]
         self.links[node.index, k] = result
-        self.held += elements_of(result)
+        self.elements += elements_of(result)
         return as_sparse(result, *shape)
 
     def _charge(self, entries: int) -> None:
         """Refuse so many entries of a Jacobian where all pass the graph's budget, or its time is over."""
         self.work += entries
-        self.held += KEPT * entries
+        self.elements += KEPT * entries
         if self.graph is None:
             return
         self.graph.meter.watch()
-        if self.held > SHARE * self.graph.budget.total:
-            raise over_budget("total", self.graph.budget.total, f"{self.held:,} numbers of local Jacobians")
+        if self.elements > SHARE * self.graph.budget.total:
+            raise over_budget("total", self.graph.budget.total, f"{self.elements:,} numbers of local Jacobians")
 
 
 def links_between(output: Node, nodes: Iterable[Node]) -> list[Link]:
@@ -264,10 +264,12 @@ def compose(output: Any, wrt: Sequence[Node], most: int, graph: Graph | None = N
         first = min((leaf.index for leaf in wrt), default=0)
         with np.errstate(all="ignore"):
             walk.run(output, [node for node in reversed(nodes) if node.index >= first])
-    result = Jacobians(walk.found)
+    result = Jacobians(walk.totals)
     size = int(np.size(output.value)) if isinstance(output, Node) else int(np.size(output))
     for leaf in wrt:
-        result[leaf.index] = result[leaf.index] if leaf.index in walk.found else nothing(size, int(np.size(leaf.value)))
+        result[leaf.index] = (
+            result[leaf.index] if leaf.index in walk.totals else nothing(size, int(np.size(leaf.value)))
+        )
     return Composition(result, nodes, walk.work, walk.links, walk.batches)
 
 
@@ -297,7 +299,7 @@ def sizes_with_rounding(graph: Graph, output: Node, leaf: Node, sizes: Array) ->
         if error.kind != "budget":
             raise
         return sizes
-    result = as_arrays(walk.found[leaf.index]).sizes
+    result = as_arrays(walk.totals[leaf.index]).sizes
     return sizes if result is None or result.shape != sizes.shape else result
 
 
@@ -351,20 +353,20 @@ def round_value(node: Operation, doubts: Doubts, most: int) -> Array:
     that takes a matrix apart may have that of the largest entry in all of it.
     """
     op, reading = node.op, reading_of(node)
-    own = np.zeros(reading.out.size) if op.entries.moves else np.abs(np.ravel(reading.out)).astype(np.float64)
+    rounding = np.zeros(reading.out.size) if op.entries.moves else np.abs(np.ravel(reading.out)).astype(np.float64)
     if op.formula is None and not op.entries.moves:
-        own += terms_of(node, reading, most)
+        rounding += terms_of(node, reading, most)
     if op.formula is None and op.digits is not None:
-        own = largest_in_each(own.reshape(np.shape(reading.out)))
+        rounding = largest_in_each(rounding.reshape(np.shape(reading.out)))
     handed_on = (
-        doubt_at(node, 0, doubts) if op.exact.pieces is not None and op.exact.pieces.held else np.zeros(own.size)
+        doubt_at(node, 0, doubts) if op.exact.pieces is not None and op.exact.pieces.held else np.zeros(rounding.size)
     )
     for k, one in linked(node, reading, most):
         slopes = np.abs(or_zero(one.values))
         handed_on = handed_on + np.bincount(
-            one.part.rows, slopes * doubt_at(node, k, doubts)[one.part.columns], own.size
+            one.part.rows, slopes * doubt_at(node, k, doubts)[one.part.columns], rounding.size
         )
-    return handed_on + own
+    return handed_on + rounding
 
 
 def terms_of(node: Operation, reading: Reading, most: int) -> Array:

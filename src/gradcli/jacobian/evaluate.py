@@ -113,9 +113,9 @@ def _product(factors: Sequence[Rule]) -> Rule:
         size = np.abs(result)
         if np.all((size >= NORMAL) & (size < np.inf)):
             return result
-        found = np.broadcast_arrays(*[np.asarray(factor(values), dtype=np.float64) for factor in factors])
-        usual = np.logical_and.reduce([np.isfinite(factor) & (factor != 0) for factor in found])
-        return np.where(usual, in_powers_of_two(found), result)[()]
+        arrays = np.broadcast_arrays(*[np.asarray(factor(values), dtype=np.float64) for factor in factors])
+        usual = np.logical_and.reduce([np.isfinite(factor) & (factor != 0) for factor in arrays])
+        return np.where(usual, in_powers_of_two(arrays), result)[()]
 
     return multiplied if len(factors) < 3 else carried
 

@@ -137,7 +137,7 @@ def written_out(expression: Expr) -> Expr:
     return expression.replace(lambda part: isinstance(part, Refined), lambda part: part.written(*part.args))
 
 
-def own(name: str, rules: Rules, kind: type[Own] = Own) -> type[Own]:
+def function_class(name: str, rules: Rules, kind: type[Own] = Own) -> type[Own]:
     """Return a function class called ``name`` with these derivatives."""
     return type(name, (kind,), {"rules": staticmethod(rules)})
 
@@ -148,7 +148,7 @@ def __getattr__(name: str) -> Any:
     if op is None or op.derivatives is None:
         raise AttributeError(name)
     kind = {None: Own, Symmetry.ODD: Odd, Symmetry.EVEN: Even}[op.symmetry]
-    globals()[name] = result = own(name, partial(op.derivatives, s), kind)
+    globals()[name] = result = function_class(name, partial(op.derivatives, s), kind)
     return result
 
 
@@ -175,14 +175,14 @@ bce_slope = refined("bce slope", lambda x, t: (1 - t) / (1 - x) - t / x, ways.bc
 bce_target_slope = refined("bce_target slope", lambda x: log(1 - x) - log(x), ways.bce_by_target)
 logits_slope = refined("logits slope", lambda x, t: s.sigmoid(x) - t, ways.logits)
 
-where_gt: type[Own] = own("where_gt", lambda x, y, a, b: (
+where_gt: type[Own] = function_class("where_gt", lambda x, y, a, b: (
     Integer(0), Integer(0), where_gt(x, y, Integer(1), Integer(0)), where_gt(x, y, Integer(0), Integer(1))))
-where_ge = own("where_ge", undecided)
-heaviside = own("heaviside", lambda x, half: (Integer(0), Integer(0)))
-floor_divide = own("floor_divide", lambda a, b: (Integer(0), Integer(0)))
-sign, floor, trunc = (own(name, lambda x: (Integer(0),)) for name in ("sign", "floor", "trunc"))
-gelu = own("gelu", lambda x: (gelu_slope(x),))
-gelu_tanh = own("gelu_tanh", lambda x: (gelu_tanh_slope(x),))
+where_ge = function_class("where_ge", undecided)
+heaviside = function_class("heaviside", lambda x, half: (Integer(0), Integer(0)))
+floor_divide = function_class("floor_divide", lambda a, b: (Integer(0), Integer(0)))
+sign, floor, trunc = (function_class(name, lambda x: (Integer(0),)) for name in ("sign", "floor", "trunc"))
+gelu = function_class("gelu", lambda x: (gelu_slope(x),))
+gelu_tanh = function_class("gelu_tanh", lambda x: (gelu_tanh_slope(x),))
 # fmt: on
 
 

@@ -26,6 +26,7 @@ from gradcli.jacobian.sparse import FEW, SHORT, Diagonals, rising, same
 from gradcli.ops.declare import Array, Op, holds_somewhere, value_of
 from gradcli.ops.links import (
     OUT,
+    At,
     Auxiliary,
     Bound,
     Contraction,
@@ -142,18 +143,18 @@ def derivative(formula: Formula, argument: int, constants: tuple[Constant, ...])
 
 
 @lru_cache(maxsize=1024)
-def separated(found: Template) -> tuple[float, list[Template]] | None:
+def separated(whole: Template) -> tuple[float, list[Template]] | None:
     """Return a number and one formula for each symbol, whose product a formula is; None where it is none."""
-    number, each = s.number(1), [s.number(1)] * len(found.symbols)
-    for factor in Mul.make_args(found.expression):
-        used = [k for k, symbol in enumerate(found.symbols) if symbol in factor.free_symbols]
+    number, each = s.number(1), [s.number(1)] * len(whole.symbols)
+    for factor in Mul.make_args(whole.expression):
+        used = [k for k, symbol in enumerate(whole.symbols) if symbol in factor.free_symbols]
         if len(used) > 1:
             return None
         if used:
             each[used[0]] *= factor
         else:
             number *= factor
-    return float(number), [template(part, (symbol,)) for part, symbol in zip(each, found.symbols, strict=True)]
+    return float(number), [template(part, (symbol,)) for part, symbol in zip(each, whole.symbols, strict=True)]
 
 
 def quotient(inner: Formula, outer: Formula) -> Template:
@@ -301,7 +302,7 @@ def parts_of(node: Operation, argument: int, reading: Reading, most: int) -> lis
 
 def links_of(reading: Reading, argument: int) -> Sequence[Links | Contraction]:
     """Return the links of an op by one argument, as its declaration has them."""
-    return reading.op.local(argument, reading.out, reading.values, reading.static)
+    return reading.op.local(At(argument, reading.out, reading.values, reading.static))
 
 
 def require_few(reading: Reading, count: int, most: int) -> None:

@@ -80,12 +80,12 @@ def named(array: Any, subscripts: str) -> Named:
     return Named(array, letters)
 
 
-def arranged(found: Named, subscripts: str, lengths: Mapping[str, int]) -> Array:
+def arranged(part: Named, subscripts: str, lengths: Mapping[str, int]) -> Array:
     """Return an array in the order of subscripts, the same along axes that it lacks, and 0 beside diagonals."""
     letters = "".join(dict.fromkeys(subscripts.replace(ONE, "")))
-    order = [found.letters.index(letter) for letter in letters if letter in found.letters]
-    shape = [lengths[letter] if letter in found.letters else 1 for letter in letters]
-    whole = np.transpose(found.array, order).reshape(shape)
+    order = [part.letters.index(letter) for letter in letters if letter in part.letters]
+    shape = [lengths[letter] if letter in part.letters else 1 for letter in letters]
+    whole = np.transpose(part.array, order).reshape(shape)
     whole = np.broadcast_to(whole, [lengths[letter] for letter in letters])
     shape = [1 if letter == ONE else lengths[letter] for letter in subscripts]
     if len(letters) == len(subscripts.replace(ONE, "")):
@@ -472,12 +472,12 @@ class Passes:
         """Return how many entries of local Jacobians each row goes through one by one."""
         return sum(self._within(count_listed, node, k) for node, k, _ in links)
 
-    def _forth(self, node: Operation, k: int, found: dict[int, Vectors]) -> None:
+    def _forth(self, node: Operation, k: int, tangents: dict[int, Vectors]) -> None:
         """Add what a node gets of one of its arguments to what it has."""
-        columns = found.get(node.arguments[k].index)
+        columns = tangents.get(node.arguments[k].index)
         if columns is not None:
             moved = self._within(local_jacobian, node, k).carry(columns, back=False)
-            found[node.index] = found[node.index] + moved if node.index in found else moved
+            tangents[node.index] = tangents[node.index] + moved if node.index in tangents else moved
 
     def _within(self, read: Callable[[Operation, int, int], Read], node: Operation, k: int) -> Read:
         """Return what is read of a local Jacobian, while there is time."""

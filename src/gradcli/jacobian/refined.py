@@ -6,30 +6,15 @@ digits, at the few entries that lie so near.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import mpmath
 import numpy as np
 
-from gradcli.ops.elementwise import erfc
+from gradcli.ops.elementwise import erfc, with_digits
 from gradcli.ops.links import Array, Mask
 
 NEAR = 1e-3
 """How near a zero of a derivative an entry must lie, relative to it, to be worked out in more digits."""
-DIGITS = 50
-
-
-def closely(found: Array, near: Mask, exact: Callable[..., Any], *arguments: Array) -> Array:
-    """Return ``found`` with the entries where ``near`` holds worked out by ``exact`` in many digits."""
-    if not np.any(near):
-        return found
-    result = np.array(found, dtype=np.float64)
-    columns = [np.broadcast_to(x, result.shape) for x in arguments]
-    with mpmath.workdps(DIGITS):
-        for place in map(tuple, np.argwhere(near)):
-            result[place] = float(exact(*(mpmath.mpf(float(x[place])) for x in columns)))
-    return result[()]
 
 
 def around(x: Array, root: float) -> Mask:
@@ -61,7 +46,7 @@ def sinc(x: Array) -> Array:
     left, right = cosine(turns) / far, sine(turns) / (np.pi * far) / far
     result = np.where(near, -np.pi * integral, left - right)
     lost = ~near & (np.abs(result) < NEAR * np.abs(left))
-    return closely(result, lost, lambda x: (mpmath.cospi(x) - mpmath.sinpi(x) / (mpmath.pi * x)) / x, x)
+    return with_digits(result, lost, x, lambda mp, x: (mp.cospi(x) - mp.sinpi(x) / (mp.pi * x)) / x)
 
 
 def sine(turns: Array) -> Array:
@@ -78,18 +63,14 @@ def cosine(turns: Array) -> Array:
 def silu(x: Array) -> Array:
     """Return σ(x)·(1 + x·σ(-x))."""
     result = sigmoid(x) * (1 + np.where(np.isfinite(x), x, 0.0) * sigmoid(-x)) + 0 * x
-    return closely(result, around(x, -1.2784645427610738), silu_closely, x)
-
-
-def silu_closely(x: Array) -> Array:
-    """Return the same in mpmath's digits."""
-    return (1 + x / (1 + mpmath.exp(x))) / (1 + mpmath.exp(-x))
+    root = around(x, -1.2784645427610738)
+    return with_digits(result, root, x, lambda mp, x: (1 + x / (1 + mp.exp(x))) / (1 + mp.exp(-x)))
 
 
 def gelu(x: Array) -> Array:
     """Return Φ(x) + x·φ(x)."""
     result = erfc(-x * np.sqrt(0.5)) / 2 + x * np.exp(-(x * x) / 2) / np.sqrt(2 * np.pi)
-    return closely(result, around(x, -0.7517915246935645), lambda x: mpmath.ncdf(x) + x * mpmath.npdf(x), x)
+    return with_digits(result, around(x, -0.7517915246935645), x, lambda mp, x: mp.ncdf(x) + x * mp.npdf(x))
 
 
 def gelu_tanh(x: Array) -> Array:
@@ -99,15 +80,15 @@ def gelu_tanh(x: Array) -> Array:
     short = np.clip(x, -1e3, 1e3)
     v = a * short + b * short**3
     result = sigmoid(v) * (1 + (a * short + 3 * b * short**3) * sigmoid(-v)) + 0 * x
-    return closely(result, around(x, -0.7524614220710163), gelu_tanh_closely, x)
+    return with_digits(result, around(x, -0.7524614220710163), x, gelu_tanh_in_digits)
 
 
-def gelu_tanh_closely(x: Array) -> Array:
+def gelu_tanh_in_digits(mp: Any, x: Any) -> Any:
     """Return the same in mpmath's digits."""
-    a = mpmath.sqrt(8 / mpmath.pi)
-    b = a * mpmath.mpf(0.044715)
+    a = mp.sqrt(8 / mp.pi)
+    b = a * mp.mpf(0.044715)
     v = a * x + b * x**3
-    return (1 + (a * x + 3 * b * x**3) / (1 + mpmath.exp(v))) / (1 + mpmath.exp(-v))
+    return (1 + (a * x + 3 * b * x**3) / (1 + mp.exp(v))) / (1 + mp.exp(-v))
 
 
 def over_squares(a: Array, y: Array, x: Array) -> Array:
@@ -123,7 +104,7 @@ def bce(x: Array, t: Array) -> Array:
 
 def bce_by_target(x: Array) -> Array:
     """Return log(1 - x) - log(x)."""
-    return closely(np.log1p(-x) - np.log(x), around(x, 0.5), lambda x: mpmath.log(1 - x) - mpmath.log(x), x)
+    return with_digits(np.log1p(-x) - np.log(x), around(x, 0.5), x, lambda mp, x: mp.log(1 - x) - mp.log(x))
 
 
 def logits(x: Array, t: Array) -> Array:

@@ -371,19 +371,19 @@ def scale(outer: Entries, diagonals: Diagonals, place: int, most: int, few: int)
     return multiply(outer, diagonals.sparse(place), most, few)
 
 
-def listed_if_few(found: Small, few: int) -> Entries:
+def listed_if_few(matrix: Small, few: int) -> Entries:
     """Return entries as they are where they are few, else as arrays."""
-    return found if len(found.rows) <= few else found.sparse()
+    return matrix if len(matrix.rows) <= few else matrix.sparse()
 
 
-def shortened(found: Sparse, few: int) -> Entries:
+def shortened(matrix: Sparse, few: int) -> Entries:
     """Return entries as lists where they are few, else as they are."""
-    return small(found) if len(found.rows) <= few else found
+    return small(matrix) if len(matrix.rows) <= few else matrix
 
 
-def as_arrays(found: Entries) -> Sparse:
+def as_arrays(matrix: Entries) -> Sparse:
     """Return entries as arrays."""
-    return found.sparse() if isinstance(found, Small) else found
+    return matrix.sparse() if isinstance(matrix, Small) else matrix
 
 
 @dataclass(frozen=True)
@@ -482,12 +482,12 @@ def colour(rows: Indices, columns: Indices) -> int:
         of_rows.setdefault(row, []).append(column)
     taken: dict[int, int] = {}
     used = 0
-    for own in of_rows.values():
+    for of_row in of_rows.values():
         met = 0
-        for column in own:
+        for column in of_row:
             met |= taken.get(column, 0)
         free = ~met & (met + 1)
         used |= free
-        for column in own:
+        for column in of_row:
             taken[column] = taken.get(column, 0) | free
     return used.bit_length()

@@ -93,13 +93,13 @@ def neither(what: str) -> GradcliError:
     )
 
 
-def pair_of(name: str, a: str, b: str) -> str:
+def operands_text(name: str, a: str, b: str) -> str:
     """Return how a message names an operator between two kinds."""
     both = NAMES[a] if a == b else f"{NAMES[a]} and {NAMES[b]}"
     return f"{name} of {both}"
 
 
-def combined(f: Graph, op: Op, a: object, b: object) -> Any:
+def combine_whole(f: Graph, op: Op, a: object, b: object) -> Any:
     """Return an operator on two masks or arrays of integers; raises ``type`` for what both libraries refuse.
 
     The result is a mask for ``+`` and ``*`` of masks, floats for ``/``, integers otherwise; it has no gradient.
@@ -109,7 +109,7 @@ def combined(f: Graph, op: Op, a: object, b: object) -> Any:
     left, right = number_kind(a), number_kind(b)
     x, y = value_of(a), value_of(b)
     answers = rule.masks if left == right == MASK else rule.mixed if left != right else "both"
-    what = pair_of(op.text.operator, left, right)
+    what = operands_text(op.text.operator, left, right)
     if answers == "neither":
         raise neither(what)
     if answers == "numpy":
@@ -125,7 +125,7 @@ def with_floats(f: Graph, op: Op, a: object, b: object) -> None:
     left, right = number_kind(a), number_kind(b)
     assert op.whole is not None  # noqa: S101
     if (op.whole.beside if MASK in (left, right) else op.whole.beside_integers) == "numpy":
-        only_numpy(f, pair_of(op.text.operator, left, right))
+        only_numpy(f, operands_text(op.text.operator, left, right))
 
 
 def bits(f: Graph, op: Op, rule: Bits, a: object, b: object) -> Any:
@@ -149,7 +149,7 @@ def inverted(f: Graph, op: Op, a: object) -> Any:
     return f(op, a) if kind == MASK else np.invert(value_of(a))
 
 
-def signed(a: object, sign: str) -> Any:
+def with_sign(a: object, sign: str) -> Any:
     """Return integers with a sign; raises ``type`` for a mask."""
     if number_kind(a) == MASK and type(a) is not bool:
         raise neither(f"unary {sign} of truth values")
@@ -203,7 +203,7 @@ def written_as(f: Graph, x: object, value: object, listed: bool, op: Op | None) 
 RANKS = {MASK: 0, INTEGER: 1, FLOAT: 2}
 
 
-def stacked(items: list[Any]) -> Any:
+def stack_whole(items: list[Any]) -> Any:
     """Return a list of truth values, or of integers, as an array of that kind; None for other lists.
 
     Plain integers are ``Listed``; beside integers that were computed they are what those are.
@@ -217,10 +217,10 @@ def stacked(items: list[Any]) -> Any:
     if not any(map(whole_array, items)) and any(number_kind(item) != MASK for item in items):
         return None
     raws = [np.asarray(value_of(item)) for item in items]
-    return together(raws)
+    return stack_equal(raws)
 
 
-def together(raws: list[Any]) -> Any:
+def stack_equal(raws: list[Any]) -> Any:
     """Return arrays of one shape as one with an axis more, None for others; raises ``shape`` beyond the most axes."""
     if len({raw.shape for raw in raws}) != 1:
         return None
@@ -245,7 +245,7 @@ def listed(items: list[Any]) -> Listed | None:
     """Return a list of plain integers, or of such lists, as one array; None where they are ragged."""
     raws = [np.asarray(item) for item in items]
     kind = Tuples if all(type(item) is Tupled for item in items) else Listed
-    whole = together(raws)
+    whole = stack_equal(raws)
     return None if whole is None else whole.view(kind)
 
 
@@ -279,7 +279,7 @@ NUMBERS = (np.dtype(np.float64), np.dtype(object))
 """What the numbers of arrays are: doubles, or objects with more digits."""
 
 
-def literal(value: Any) -> Any:
+def constant_value(value: Any) -> Any:
     """Return a constant of the program: integers stay exact up to 2**53, other numbers are double precision."""
     if value is None or value is Ellipsis or isinstance(value, bool | str):
         return value
@@ -297,7 +297,7 @@ def literal(value: Any) -> Any:
     raise GradcliError("not-allowed", f"{kind} are not part of the language")
 
 
-def kind_of(value: object) -> str:
+def words_for(value: object) -> str:
     """Return a word for what a value is, for messages."""
     if value is None:
         return "None"
@@ -340,7 +340,7 @@ def as_tensor(value: Any) -> Tensor:
         raise GradcliError("type", "one array is needed here, not several", hint=f"take one: .{value.names[0]}, or [0]")
     if kind is tuple and all(type(item) is int for item in value):
         return np.array(value, dtype=np.float64)
-    raise GradcliError("type", f"a number or an array is needed here, not {kind_of(value)}")
+    raise GradcliError("type", f"a number or an array is needed here, not {words_for(value)}")
 
 
 def as_operand(value: object) -> Any:
@@ -372,7 +372,7 @@ def truth(value: object) -> bool:
     if isinstance(raw, bool | int):
         return bool(raw)
     if not isinstance(raw, np.ndarray | np.generic):
-        raise GradcliError("type", f"a condition is needed here, not {kind_of(value)}")
+        raise GradcliError("type", f"a condition is needed here, not {words_for(value)}")
     if raw.size != 1:
         raise GradcliError(
             "type",
@@ -389,7 +389,7 @@ def array_of(value: object) -> Any:
 
 def stack_items(f: Graph, items: list[Any]) -> Any:
     """Return a list display as an array; raises ``shape`` for entries of different shapes."""
-    whole = stacked(items)
+    whole = stack_whole(items)
     if whole is not None:
         f.charge(whole.size)
         return kept_list(f, items, whole)
@@ -407,14 +407,14 @@ def stack_items(f: Graph, items: list[Any]) -> Any:
     return f(STACK, *tensors, dim=0)
 
 
-def is_index(item: object) -> bool:
+def is_index_part(item: object) -> bool:
     """Return whether a value is an index and no number: positions or a mask as an array, a slice, None or ``...``."""
     return item is None or item is Ellipsis or isinstance(item, slice) or whole_array(item)
 
 
 def stack_tuple(f: Graph, items: list[Any]) -> Any:
     """Return a tuple display as an array; one of plain integers stays a tuple as an index and as lengths."""
-    if any(is_index(item) for item in items) and all(type(item) is int or is_index(item) for item in items):
+    if any(is_index_part(item) for item in items) and all(type(item) is int or is_index_part(item) for item in items):
         return tuple(items)
     result = stack_items(f, items)
     return result.view(Tupled) if isinstance(result, Listed) else result
@@ -441,7 +441,7 @@ def binary(f: Graph, op: Op, a: object, b: object) -> Any:
     if is_odd(a) or is_odd(b):
         if FLOAT not in (number_kind(a), number_kind(b)):
             try:
-                return combined(f, op, a, b)
+                return combine_whole(f, op, a, b)
             except ValueError as error:
                 raise misfit(op, [value_of(a), value_of(b)], error) from None
         with_floats(f, op, a, b)
@@ -456,12 +456,12 @@ def negative(f: Graph, op: Op, a: object) -> Any:
     """Apply unary minus."""
     if type(a) is int:
         return -a
-    return signed(a, "-") if is_odd(a) else f(op, as_tensor(a))
+    return with_sign(a, "-") if is_odd(a) else f(op, as_tensor(a))
 
 
 def positive(a: object) -> Any:
     """Apply unary plus."""
-    return signed(a, "+") if is_odd(a) else as_operand(a)
+    return with_sign(a, "+") if is_odd(a) else as_operand(a)
 
 
 def unary_operator(op: Op, register: int, otherwise: Evaluate) -> Evaluate:

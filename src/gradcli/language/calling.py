@@ -31,7 +31,7 @@ from gradcli.language.arithmetic import (
     unary_operator,
     whole_array,
 )
-from gradcli.language.calls import DTYPE, Bound, asks_library
+from gradcli.language.calls import DTYPE, Bound, Parameter, asks_library
 from gradcli.language.compiling import Evaluate, Frame
 from gradcli.language.memory import looks_on, may_share
 from gradcli.ops import OPERATORS, Function, Pair, Parts
@@ -60,38 +60,32 @@ def static_value(value: object) -> Static:
 
 def converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor] = as_tensor) -> Evaluate:
     """Return what reads one argument from the registers when the program runs; ``tensor`` reads an array."""
-    kind, first = bound.parameter.kind, registers[0] if registers else 0
-    if kind == "Raw":
-        return (lambda regs: [regs[i] for i in registers]) if bound.parameter.rest else lambda regs: regs[first]
-    if kind == "Raws":
-        if bound.several:
-            return lambda regs: [regs[i] for i in registers]
-        return lambda regs: raw_items(regs[first])
-    if kind.startswith("Static"):
-        return static_converter(bound, registers, tensor)
-    if bound.parameter.takes_arrays:
-        if bound.several:
-            return lambda regs: [tensor(regs[i]) for i in registers]
-        return lambda regs: listed_arrays(regs, first, tensor)
-    if bound.parameter.name == "condition":
-        return lambda regs: condition(regs, first)
-    if "None" in kind:
-        return lambda regs: None if regs[first] is None else tensor(regs[first])
-    return lambda regs: tensor(regs[first])
-
-
-def static_converter(bound: Bound, registers: list[int], tensor: Callable[[object], Tensor]) -> Evaluate:
-    """Return what reads plain values; an empty list in the place of several is one empty tuple."""
-    first = registers[0] if registers else 0
-    if bound.parameter.rest and not registers:
+    parameter, first = bound.parameter, registers[0] if registers else 0
+    static, read = parameter.kind.startswith("Static"), reader(parameter, tensor)
+    if static and parameter.rest and not registers:  # an empty list in the place of several is one empty tuple
         return lambda regs: ((),)
-    if bound.several or bound.parameter.rest:
-        return lambda regs: tuple(static_value(regs[i]) for i in registers)
-    if bound.parameter.kind == "Static | Tensor":
-        return lambda regs: plain_or(tensor, regs[first])
-    if bound.parameter.flag:
-        return lambda regs: flag_value(bound.parameter.name, regs[first])
-    return lambda regs: static_value(regs[first])
+    if bound.several and static:
+        return lambda regs: tuple([static_value(regs[i]) for i in registers])
+    if bound.several:
+        return lambda regs: [read(regs[i]) for i in registers]
+    if parameter.kind != "Raws" and parameter.takes_arrays:
+        return lambda regs: listed_arrays(regs, first, tensor)
+    if parameter.name == "condition":
+        return lambda regs: condition(regs, first)
+    if parameter.kind == "Raws":
+        return lambda regs: items_as_they_are(regs[first])
+    return lambda regs: read(regs[first])
+
+
+def reader(parameter: Parameter, tensor: Callable[[object], Tensor]) -> Callable[[Any], Any]:
+    """Return what reads one value of a parameter: as it is, as a plain value, or as an array by ``tensor``."""
+    if parameter.kind.startswith("Raw"):
+        return lambda value: value
+    if parameter.kind == "Static | Tensor":
+        return partial(plain_or, tensor)
+    if parameter.kind.startswith("Static"):
+        return partial(flag_value, parameter.name) if parameter.flag else static_value
+    return (lambda value: None if value is None else tensor(value)) if "None" in parameter.kind else tensor
 
 
 def flag_value(name: str, value: object) -> Static:
@@ -118,7 +112,7 @@ def holds_whole(value: object) -> bool:
     return whole_array(value.values if type(value) is Pair else value)
 
 
-def is_whole(value: object) -> bool:
+def is_integral(value: object) -> bool:
     """Return whether a value is an integer or a truth value, plain or in an array."""
     return type(value) in (int, bool) or whole_array(value)
 
@@ -136,15 +130,15 @@ def listed_arrays(regs: Frame, register: int, tensor: Callable[[object], Tensor]
     value = regs[register]
     if type(value) is tuple:
         return [tensor(part) for part in value]
-    return rows_of(regs[0], tensor(value))
+    return rows_of_array(regs[0], tensor(value))
 
 
-def raw_items(value: Any) -> list[Any]:
+def items_as_they_are(value: Any) -> list[Any]:
     """Return the items of a tuple or of a list as they are."""
     return list(value) if isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.ndim) else [value]
 
 
-def rows_of(f: Apply, x: Tensor) -> list[Tensor]:
+def rows_of_array(f: Apply, x: Tensor) -> list[Tensor]:
     """Return the entries of an array along its first axis."""
     if not x.ndim:
         raise GradcliError("shape", "a list of arrays is needed here, not one number")
@@ -177,10 +171,10 @@ def typed_caller(
     """Return what calls a function and makes numbers of the type that ``dtype=`` names of the result."""
     from gradcli.ops.further.casting import as_type
 
-    own = [(bound, r) for bound, r in zip(arguments, registers, strict=True) if bound.parameter is not DTYPE]
+    kept = [(bound, r) for bound, r in zip(arguments, registers, strict=True) if bound.parameter is not DTYPE]
     if function.kinds.beside == "first":  # what is asked for comes in place of what the first argument is
         function = replace(function, kinds=FLOATS)
-    call = caller(function, [bound for bound, _ in own], library, written, [r for _, r in own])
+    call = caller(function, [bound for bound, _ in kept], library, written, [r for _, r in kept])
     register = next(r[0] for bound, r in zip(arguments, registers, strict=True) if bound.parameter is DTYPE)
     return lambda regs: as_type(regs[0], call(regs), static_value(regs[register]))
 
@@ -215,37 +209,37 @@ def noted(call: Evaluate, written: str) -> Evaluate:
 def general_caller(function: Function, arguments: list[Bound], library: str, registers: list[list[int]]) -> Evaluate:
     """Return what calls a function; one that is given masks or integers is told what both libraries make."""
     other = library != "torch" and asks_library(function)
-    build = partial(builder(function), library=library) if other else builder(function)
+    build = partial(build_of(function), library=library) if other else build_of(function)
     counts = function.kinds.beside == "plain"
     fills = counts or function.kinds.beside == "first"
     as_filling = lambda value: as_tensor(int(value) if type(value) is bool else value)  # noqa: E731
     call = plain_caller(build, arguments, registers, as_filling if fills else as_tensor)
     numbers = [
         register
-        for bound, own in zip(arguments, registers, strict=True)
+        for bound, places in zip(arguments, registers, strict=True)
         if "Tensor" in bound.parameter.kind and bound.parameter.name != "condition"
-        for register in own
+        for register in places
     ]
 
     def of_kinds(regs: Frame) -> Any:
-        given = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
-        kinds = [number_kind(item) for item in given]
+        arrays = [item for i in numbers if regs[i] is not None for item in arrays_in(regs[i])]
+        kinds = [number_kind(item) for item in arrays]
         kind = treated(regs[0], function, kinds)
         result = call(regs)
         first = result[0] if type(result) is tuple and result else result
         is_view = isinstance(first, np.ndarray) and first.base is not None
         if function.shares and not fills and set(kinds) == {kind} and (function.op is DETACH or is_view):
-            own = given[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
-            if shows_given(own, given):
-                return own
-        return cast(regs[0], result, kind)
+            shown = arrays[0] if function.op is DETACH else plain_caller(build, arguments, registers, array_of)(regs)
+            if shows_given(shown, arrays):
+                return shown
+        return cast_kind(regs[0], result, kind)
 
     def run(regs: Frame) -> Any:
-        given = [regs[i] for i in numbers]
-        if counts and given and all(map(is_whole, given)):
+        values = [regs[i] for i in numbers]
+        if counts and values and all(map(is_integral, values)):
             return of_kinds(regs)
-        value = of_kinds(regs) if any(map(holds_whole, given)) else call(regs)
-        return value if function.shares else apart(regs[0], value, given)
+        value = of_kinds(regs) if any(map(holds_whole, values)) else call(regs)
+        return value if function.shares else copy_apart(regs[0], value, values)
 
     return run
 
@@ -255,23 +249,23 @@ def treated(f: Graph, function: Function, kinds: list[str]) -> str | None:
 
     Raises ``type`` where both libraries refuse, and remarks where one refuses or differs.
     """
-    own = function.kinds
-    if own.beside == "first":
+    rules = function.kinds
+    if rules.beside == "first":
         return None if kinds[0] == FLOAT else kinds[0]
     what = f"{function.name} of {' and '.join(NAMES[kind] for kind in dict.fromkeys(kinds))}"
     mixed, floats = len(set(kinds)) > 1, FLOAT in kinds
-    first = own.beside in ("target", "integers") and kinds[0] != FLOAT
-    masked = own.beside in ("integers", "unmasked") and MASK in kinds
-    if (floats and (first or masked)) or ((floats or mixed) and own.beside == "no"):
+    first = rules.beside in ("target", "integers") and kinds[0] != FLOAT
+    masked = rules.beside in ("integers", "unmasked") and MASK in kinds
+    if (floats and (first or masked)) or ((floats or mixed) and rules.beside == "no"):
         raise neither(what)
-    if floats or (mixed and own.beside == "floats"):
-        if own.beside in ("numpy", "floats"):
+    if floats or (mixed and rules.beside == "floats"):
+        if rules.beside in ("numpy", "floats"):
             only_numpy(f, what)
         return None
-    side, _, kind = (own.integers if INTEGER in kinds else own.masks).rpartition("-")
+    side, _, kind = (rules.integers if INTEGER in kinds else rules.masks).rpartition("-")
     if kind == "no":
         raise neither(what)
-    remark_kinds(f, what, "numpy" if mixed and own.beside == "numpy" else side)
+    remark_kinds(f, what, "numpy" if mixed and rules.beside == "numpy" else side)
     whole = INTEGER if INTEGER in kinds else MASK
     return whole if kind == "same" else None if kind == FLOAT else kind
 
@@ -286,10 +280,10 @@ def remark_kinds(f: Graph, what: str, side: str) -> None:
         f.remark("numpy-differs", f"{what}: this is PyTorch's answer; NumPy computes in half precision or in integers.")
 
 
-def shows_given(value: object, given: list[Any]) -> bool:
+def shows_given(value: object, arguments: list[Any]) -> bool:
     """Return whether a result, or each of several, shows entries of masks or integers that a function was given."""
     parts = value if type(value) is tuple else (value,)
-    arrays = [raw for raw in map(value_of, given) if isinstance(raw, np.ndarray)]
+    arrays = [raw for raw in map(value_of, arguments) if isinstance(raw, np.ndarray)]
     return all(
         isinstance(part, np.ndarray)
         and any(part.dtype == array.dtype and np.may_share_memory(part, array) for array in arrays)
@@ -297,7 +291,7 @@ def shows_given(value: object, given: list[Any]) -> bool:
     )
 
 
-def cast(f: Graph, value: object, kind: str | None) -> Any:
+def cast_kind(f: Graph, value: object, kind: str | None) -> Any:
     """Return a result as a mask or as integers; None leaves it as it is."""
     if kind is None:
         return value
@@ -306,23 +300,23 @@ def cast(f: Graph, value: object, kind: str | None) -> Any:
 
         return as_kind(f, value, kind)
     if type(value) is tuple:
-        return tuple(cast(f, item, kind) for item in value)
+        return tuple(cast_kind(f, item, kind) for item in value)
     if type(value) is Pair:
-        return Pair(cast(f, value.values, kind), value.indices)
+        return Pair(cast_kind(f, value.values, kind), value.indices)
     if type(value) is Parts:
         count = len(value.names)
-        return Parts(value.names, tuple(partial(lambda k: cast(f, value[k], kind), k) for k in range(count)))
+        return Parts(value.names, tuple(partial(lambda k: cast_kind(f, value[k], kind), k) for k in range(count)))
     numbers = np.asarray(value_of(value), dtype=np.float64)
     return numbers.astype(np.bool_ if kind == MASK else np.int64)[()]
 
 
-def apart(f: Graph, value: Any, given: list[Any]) -> Any:
+def copy_apart(f: Graph, value: Any, arguments: list[Any]) -> Any:
     """Return the result of a function that makes new arrays: a copy where it gave an argument, or a view of one."""
     if type(value) is Pair:
-        values = apart(f, value.values, given)
+        values = copy_apart(f, value.values, arguments)
         return value if values is value.values else Pair(values, value.indices)
     shows = looks_on(value) or (type(value) is np.ndarray and value.base is not None)
-    if any(value is item or (shows and may_share(f, value, item)) for item in given):
+    if any(value is item or (shows and may_share(f, value, item)) for item in arguments):
         return f(CLONE, value)
     return value
 
@@ -334,7 +328,7 @@ def arrays_in(value: Any) -> tuple[Any, ...]:
     return () if all(type(item) is int for item in value) else value
 
 
-def builder(function: Function) -> Builder:
+def build_of(function: Function) -> Builder:
     """Return what a function does with the graph and its arguments; one of a single entry applies its op."""
     if function.build is not None:
         return function.build

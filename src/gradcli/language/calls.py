@@ -154,21 +154,6 @@ def near_function(name: str) -> str | None:
     return did_you_mean(name, [*spellings(), *CONSTANTS])
 
 
-STATEMENT_WORDS = {
-    "ImportFrom": "import",
-    "FunctionDef": "def",
-    "AsyncFunctionDef": "async",
-    "AsyncFor": "async",
-    "AsyncWith": "async",
-    "ClassDef": "class",
-    "Delete": "del",
-    "TryStar": "try",
-    "AnnAssign": "annotation",
-    "TypeAlias": "type",
-}
-"""The words that begin statements whose syntax nodes have other names."""
-
-
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a function: its name, what it takes, and whether it may be left out or takes all the rest.
@@ -241,7 +226,7 @@ def library_of(node: ast.Call) -> str:
     return "F" if prefix in FUNCTIONAL else "torch"
 
 
-def plain_number(function: Function, arguments: list[Bound], node: ast.Call, variables: Container[str]) -> str | None:
+def number_note(function: Function, arguments: list[Bound], node: ast.Call, variables: Container[str]) -> str | None:
     """Return what PyTorch refuses of a call by one of its names: a plain number where it takes tensors alone."""
     name = dotted(node.func) or ""
     if not (function.tensors and isinstance(node.func, ast.Attribute)):
@@ -249,7 +234,7 @@ def plain_number(function: Function, arguments: list[Bound], node: ast.Call, var
     if in_module(name, variables) and name.partition(".")[0] not in ("torch", "F", "nn"):
         return None
     for bound in arguments:
-        if bound.parameter.kind == "Tensor" and is_number(bound.nodes[0]):
+        if bound.parameter.kind == "Tensor" and is_number_node(bound.nodes[0]):
             text = ast.unparse(bound.nodes[0])
             return (
                 f"{function.name} of the plain number {text}: PyTorch takes tensors alone there and refuses; "
@@ -258,7 +243,7 @@ def plain_number(function: Function, arguments: list[Bound], node: ast.Call, var
     return None
 
 
-def is_number(node: ast.expr) -> bool:
+def is_number_node(node: ast.expr) -> bool:
     """Return whether a syntax node is a number as it stands, with a sign or without."""
     while isinstance(node, ast.UnaryOp):
         node = node.operand
@@ -276,7 +261,7 @@ def signature_text(function: Function) -> str:
     return f"{function.name.rpartition('.')[2]}({', '.join(parts)})"
 
 
-def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[ast.expr, ...]]:
+def resolve_call(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[ast.expr, ...]]:
     """Return the function that a call means and its receiver, if it is a method; raises ``unknown-function``."""
     func = node.func
     if isinstance(func, ast.Name):
@@ -305,34 +290,34 @@ def resolve(node: ast.Call, variables: Container[str]) -> tuple[Function, tuple[
     return method, (func.value,)
 
 
-def bind(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
+def bind_call(function: Function, node: ast.Call, receiver: tuple[ast.expr, ...]) -> list[Bound]:
     """Return each parameter with its argument; raises ``arguments`` for too many, too few or unknown ones."""
-    known = {p.name: p for p in parameters(function)}
+    by_name = {p.name: p for p in parameters(function)}
     bound = by_place(function, [*receiver, *node.args])
     refuse_place(node, bound)
     keywords, dtype = without_type(function, node.keywords)
     for keyword in keywords:
-        if keyword.arg == "inplace" and keyword.arg not in known:
+        if keyword.arg == "inplace" and keyword.arg not in by_name:
             if isinstance(keyword.value, ast.Constant) and keyword.value.value is False:
                 continue
             message = "inplace=True writes into the argument, which this call does not"
             raise GradcliError("arguments", message, hint="leave inplace out, and assign the result")
         name = keyword.arg
-        if name not in known:
+        if name not in by_name:
             from gradcli.language.misread import keyword_name  # few calls use another name than ours
 
-            name = keyword_name(name, known, bound)
-        if name is None or (bound.get(name) and not known[name].rest):
+            name = keyword_name(name, by_name, bound)
+        if name is None or (bound.get(name) and not by_name[name].rest):
             message = f"{function.name} takes no argument '{keyword.arg}' here: {signature_text(function)}"
             raise GradcliError("arguments", message, hint=instead_of("keyword", keyword.arg or ""))
-        bound[name] = [type_name(keyword.value) if name == "dtype" else keyword.value]
-    missing = [p.name for p in known.values() if p.required and not p.rest and p.name not in bound]
+        bound[name] = [without_python_type(keyword.value) if name == "dtype" else keyword.value]
+    missing = [p.name for p in by_name.values() if p.required and not p.rest and p.name not in bound]
     if missing:
         raise GradcliError("arguments", f"{function.name} needs {' and '.join(missing)}: {signature_text(function)}")
     if dtype is not None and function.family != "making":
         first, *rest = next(iter(bound.values()))
         bound[next(iter(bound))] = [as_typed(first, dtype), *rest]
-    result = [spread(known[name], nodes) for name, nodes in bound.items() if nodes]
+    result = [bind_display(by_name[name], nodes) for name, nodes in bound.items() if nodes]
     made = dtype is not None and function.family == "making"
     return [*result, Bound(DTYPE, (dtype,), several=False)] if made and dtype is not None else result
 
@@ -345,7 +330,7 @@ def by_place(function: Function, positional: list[ast.expr]) -> dict[str, list[a
             bound[parameter.name], positional = list(positional), []
         elif positional and not parameter.by_name:
             first, *positional = positional
-            bound[parameter.name] = [type_name(first) if parameter.name == "dtype" else first]
+            bound[parameter.name] = [without_python_type(first) if parameter.name == "dtype" else first]
     if positional:
         message = f"too many arguments: {signature_text(function)}"
         raise GradcliError("arguments", message, hint=instead_of("more", function.name))
@@ -371,7 +356,7 @@ def without_type(function: Function, keywords: list[ast.keyword]) -> tuple[list[
     """Return the keywords but ``dtype=`` and those on where numbers are kept, and the type that is wanted, or None."""
     if not function.typed:
         return keywords, None
-    dtype = next((type_name(keyword.value) for keyword in keywords if keyword.arg == "dtype"), None)
+    dtype = next((without_python_type(keyword.value) for keyword in keywords if keyword.arg == "dtype"), None)
     left_out = ("dtype", *WITHOUT_MEANING) if function.family == "making" else ("dtype",)
     return [keyword for keyword in keywords if keyword.arg not in left_out], dtype
 
@@ -382,7 +367,7 @@ def as_typed(node: ast.expr, dtype: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Call(method, [dtype], []), node)
 
 
-def type_name(node: ast.expr) -> ast.expr:
+def without_python_type(node: ast.expr) -> ast.expr:
     """Return the name of a type where it is Python's own, such as ``float``."""
     names = {"float": "float64", "int": "int64", "bool": "bool"}
     if isinstance(node, ast.Name) and node.id in names:
@@ -390,7 +375,7 @@ def type_name(node: ast.expr) -> ast.expr:
     return node
 
 
-def spread(parameter: Parameter, nodes: list[ast.expr]) -> Bound:
+def bind_display(parameter: Parameter, nodes: list[ast.expr]) -> Bound:
     """Return a bound argument, with a display's items one by one where the parameter wants plain values or a list."""
     single = nodes[0] if len(nodes) == 1 else None
     display = isinstance(single, ast.List | ast.Tuple)

@@ -40,6 +40,8 @@ Evaluate = Callable[[Frame], Any]
 Store = Callable[[Frame, Any], None]
 Signal = Any
 BREAK, NEXT = ("break",), ("next",)
+SIGNALS: dict[type[ast.stmt], Signal] = {ast.Pass: None, ast.Break: BREAK, ast.Continue: NEXT}
+"""What a statement that does nothing else hands on to the block that it stands in."""
 FRAMES = 30_000
 """Calls of the host that the depth of a text may take."""
 
@@ -91,7 +93,7 @@ class Compiler:
             raise self.refused(node)
         return compile_one(node)  # type: ignore[no-any-return]
 
-    def of_IfExp(self, node: ast.IfExp) -> Evaluate:  # noqa: N802
+    def of_IfExp(self, node: ast.IfExp) -> Evaluate:
         """Return a conditional expression: only the side that is taken is evaluated."""
         test, yes, no = self.test(node), self.expression(node.body), self.expression(node.orelse)
         return lambda regs: yes(regs) if test(regs) else no(regs)
@@ -99,6 +101,9 @@ class Compiler:
     # ---- statements
     def statement(self, node: ast.stmt) -> Callable[[Frame], Signal]:
         """Return what runs one statement."""
+        if type(node) in SIGNALS:
+            signal = SIGNALS[type(node)]
+            return lambda regs: signal
         compile_one = getattr(self, f"run_{type(node).__name__}", None)
         if compile_one is None:
             raise self.refused(node)
@@ -112,48 +117,31 @@ class Compiler:
         """Return what runs several statements."""
         return self.runner(self.block(body)) if body else lambda regs: None
 
-    def run_Pass(self, node: ast.stmt) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return what does nothing."""
-        del node
-        return lambda regs: None
-
-    def run_Break(self, node: ast.Break) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return what leaves a loop."""
-        del node
-        return lambda regs: BREAK
-
-    def run_Continue(self, node: ast.Continue) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return what begins the next turn of a loop."""
-        del node
-        return lambda regs: NEXT
-
-    def run_If(self, node: ast.If) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return what runs one of two blocks."""
+    def run_If(self, node: ast.If) -> Callable[[Frame], Signal]:
         test, yes, no = self.test(node), self.run_block(node.body), self.run_block(node.orelse)
         return lambda regs: yes(regs) if test(regs) else no(regs)
 
-    def run_While(self, node: ast.While) -> Callable[[Frame], Signal]:  # noqa: N802
+    def run_While(self, node: ast.While) -> Callable[[Frame], Signal]:
         """Return a loop that runs while a test holds."""
         test = self.test(node)
 
-        def held(regs: Frame) -> Iterator[None]:
+        def passes(regs: Frame) -> Iterator[None]:
             while test(regs):
                 yield None
 
-        return self.loop(node, held, lambda regs, item: None)
+        return self.loop(node, passes, lambda regs, item: None)
 
-    def run_For(self, node: ast.For) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return a loop over items."""
+    def run_For(self, node: ast.For) -> Callable[[Frame], Signal]:
         return self.loop(node, self.walked(node.iter), self.loop_target(node))
 
     def loop(
         self, node: ast.For | ast.While, items: Callable[[Frame], Iterable[Any]], store: Store
     ) -> Callable[[Frame], Signal]:
         """Return a loop that runs once for each item."""
-        told, body, otherwise = self.turns(node), self.run_block(node.body), self.run_block(node.orelse)
+        turns_of, body, otherwise = self.turns(node), self.run_block(node.body), self.run_block(node.orelse)
 
         def run(regs: Frame) -> Signal:
-            turn, turns = regs[0].meter.turn, told(regs)
+            turn, turns = regs[0].meter.turn, turns_of(regs)
             ended: Signal = None
             for item in items(regs):
                 turn()
@@ -208,14 +196,14 @@ class Written:
     @cached_property
     def gaps(self) -> tuple[list[Gap], str]:
         """The variables in the text, and what stands behind the last."""
-        found, start, text = [], 0, self.text
+        result, start, text = [], 0, self.text
         for match in re.finditer(NAME, text):
             if match["text"] or match["dot"] or iskeyword(match["name"]):
                 continue
             alone = text[: match.start()].rstrip()[-1:] in OPENING and text[match.end() :].lstrip()[:1] in CLOSING
-            found.append(Gap(text[start : match.start()], match["name"], not alone))
+            result.append(Gap(text[start : match.start()], match["name"], not alone))
             start = match.end()
-        return found, text[start:]
+        return result, text[start:]
 
 
 OPENING = ("", "(", "[", ",", ":", "=")
@@ -402,12 +390,12 @@ def replaced(code: str, span: tuple[int, int], texts: Mapping[tuple[int, int], s
     inside = sorted(
         (part for part in texts if first <= part[0] and part[1] <= last), key=lambda part: (part[0], -part[1])
     )
-    found, at = [], first
+    pieces, at = [], first
     for start, end in inside:
         if start >= at:
-            found += [code[at:start], texts[start, end]]
+            pieces += [code[at:start], texts[start, end]]
             at = end
-    return "".join([*found, code[at:last]])
+    return "".join([*pieces, code[at:last]])
 
 
 LOOSE = (ast.Add, ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)

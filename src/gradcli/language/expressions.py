@@ -22,8 +22,8 @@ from gradcli.language.arithmetic import (
     MASK,
     Side,
     binary_operator,
+    constant_value,
     inverted,
-    literal,
     negative,
     number_kind,
     positive,
@@ -35,15 +35,15 @@ from gradcli.language.calls import (
     MASKS,
     MODULES,
     NEW_AXIS,
-    bind,
+    bind_call,
     constant_name,
     dotted,
     find_constant,
     library_of,
-    plain_number,
+    number_note,
     refuse_ambiguous,
     refuse_stars,
-    resolve,
+    resolve_call,
     written_name,
 )
 from gradcli.language.compiling import UNBOUND, Branch, Chosen, Compiler, Evaluate, Frame, Writer
@@ -53,7 +53,7 @@ from gradcli.ops.making import CONSTANTS, DATA
 from gradcli.ops.shaping import TRANSPOSE, transpose_matrices
 
 
-def transposed(f: Graph, value: object) -> Any:
+def reversed_axes(f: Graph, value: object) -> Any:
     """Return ``x.T``."""
     x = arithmetic.array_of(value)
     return f(TRANSPOSE, x, dims=tuple(reversed(range(x.ndim))))
@@ -67,12 +67,12 @@ def matrix_transposed(f: Graph, value: object) -> Any:
     return transpose_matrices(f, x)
 
 
-def adjoint(f: Graph, value: object) -> Any:
+def hermitian(f: Graph, value: object) -> Any:
     """Return ``x.H``: the transpose of a matrix of real numbers."""
     x = arithmetic.array_of(value)
     if x.ndim not in (0, 2):
         raise GradcliError("shape", f".H takes a matrix, not shape {x.shape}", hint="x.mH takes a batch of them")
-    return transposed(f, x)
+    return reversed_axes(f, x)
 
 
 def refuse_imaginary(f: Graph, value: object) -> Any:
@@ -106,12 +106,12 @@ PART_NAMES = (
     *("solution", "cloned_coefficient", "residuals", "rank", "singular_values", "min", "max", "values", "indices"),
 )
 ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
-    "T": transposed,
+    "T": reversed_axes,
     "mT": matrix_transposed,
     "shape": lambda f, value: arithmetic.as_tensor(value).shape,
     "ndim": lambda f, value: arithmetic.as_tensor(value).ndim,
     "size": lambda f, value: int(value_of(arithmetic.as_tensor(value)).size),
-    "H": adjoint,
+    "H": hermitian,
     "mH": matrix_transposed,
     "data": lambda f, value: f(DATA, arithmetic.array_of(value)),
     "real": lambda f, value: arithmetic.array_of(value),
@@ -125,7 +125,7 @@ ATTRIBUTES: dict[str, Callable[[Graph, object], Any]] = {
 def size_of(value: object, dim: object = None) -> Any:
     """Return PyTorch's ``x.size()`` or ``x.size(dim)``."""
     shape = arithmetic.as_tensor(value).shape
-    return shape if dim is None else picking.subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
+    return shape if dim is None else picking.read_subscript(None, shape, [dim], single=True)  # type: ignore[arg-type]
 
 
 def length_of(value: object) -> int:
@@ -138,30 +138,30 @@ def length_of(value: object) -> int:
     return int(shape[0])
 
 
-def count_of(value: object, axis: object = None) -> Any:
+def entry_count(value: object, axis: object = None) -> Any:
     """Return ``x.numel()``, or ``np.size(x, axis)``; of a shape, the product of its lengths."""
     if axis is not None:
         return size_of(value, axis)
     return math.prod(value) if type(value) is tuple else int(value_of(arithmetic.as_tensor(value)).size)
 
 
-def axes_of(value: object) -> int:
+def axis_count(value: object) -> int:
     """Return the number of axes."""
     return arithmetic.as_tensor(value).ndim
 
 
 SPECIAL_METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "size": (size_of, 1),
-    "dim": (axes_of, 0),
-    "ndimension": (axes_of, 0),
-    "numel": (count_of, 0),
-    "nelement": (count_of, 0),
+    "dim": (axis_count, 0),
+    "ndimension": (axis_count, 0),
+    "numel": (entry_count, 0),
+    "nelement": (entry_count, 0),
 }
 SPECIAL_FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "len": (length_of, 1),
-    "torch.numel": (count_of, 1),
+    "torch.numel": (entry_count, 1),
     **{f"{prefix}.{name}": rule for prefix in ("np", "numpy", "jnp")
-       for name, rule in (("size", (count_of, 2)), ("ndim", (axes_of, 1)), ("shape", (size_of, 1)))},
+       for name, rule in (("size", (entry_count, 2)), ("ndim", (axis_count, 1)), ("shape", (size_of, 1)))},
 }  # fmt: skip
 """By name, with the most arguments that each takes."""
 
@@ -186,23 +186,6 @@ def special_call(node: ast.Call, variables: Container[str]) -> tuple[Callable[..
 
 
 SHIFTS = (ast.LShift, ast.RShift)
-LEFT_OUT: dict[type[ast.AST], str] = {
-    ast.Lambda: "lambda",
-    ast.ListComp: "a comprehension",
-    ast.GeneratorExp: "a comprehension",
-    ast.SetComp: "a comprehension",
-    ast.DictComp: "a comprehension",
-    ast.Dict: "a dictionary",
-    ast.Set: "a set",
-    ast.JoinedStr: "a formatted string",
-    ast.NamedExpr: "':='",
-    ast.Starred: "a starred expression",
-    ast.Await: "await",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.Slice: "a slice outside of [ ]",
-}
-"""Expressions that the language leaves out."""
 
 
 class Expressions(Compiler):
@@ -214,7 +197,7 @@ class Expressions(Compiler):
     is compiled. ``writes`` says that there is a statement which writes to a value in place, if that is a tensor.
     """
 
-    def __init__(self, tree: ast.Module, place: Place, max_depth: int, given: frozenset[str] = frozenset()) -> None:
+    def __init__(self, tree: ast.Module, place: Place, max_depth: int, outside: frozenset[str] = frozenset()) -> None:
         self.place = place
         self.writer = Writer(place.text)
         self.spans = self.writer.spans
@@ -224,7 +207,7 @@ class Expressions(Compiler):
         self.definite: set[str] = set()
         self.assigned: set[str] = set()
         self.free: dict[str, Span] = {}
-        self.given = given
+        self.outside = outside
         self.loop_arrays: list[int] = []
         self.truths: set[ast.BoolOp] = set()
         self.sides_of: dict[ast.AST, int] = {}
@@ -268,7 +251,7 @@ class Expressions(Compiler):
 
     def refused(self, node: ast.AST) -> GradcliError:
         """Return the error for syntax that the language leaves out."""
-        what = LEFT_OUT.get(type(node), "this")
+        what = instead_of("left out", type(node).__name__) or "this"
         return GradcliError("not-allowed", f"{what} is not part of the language", hint=instead_of("syntax", what))
 
     def side(self, node: ast.expr) -> Side:
@@ -325,24 +308,23 @@ class Expressions(Compiler):
         return run
 
     # ---- expressions
-    def of_Constant(self, node: ast.Constant) -> Evaluate:  # noqa: N802
-        """Return a number or another constant."""
+    def of_Constant(self, node: ast.Constant) -> Evaluate:
         value = self.constant(node)
         return lambda regs: value
 
     def constant(self, node: ast.Constant) -> Any:
         """Return the number of a constant, or what else it is."""
         try:
-            return literal(node.value)
+            return constant_value(node.value)
         except GradcliError as error:
             raise error.at(self.spans.of(node)) from None
 
-    def of_Name(self, node: ast.Name) -> Evaluate:  # noqa: N802
+    def of_Name(self, node: ast.Name) -> Evaluate:
         """Return what reads a variable or a constant."""
         name = node.id
         if name not in self.definite and name in self.assigned:
             register, span = self.variables[name], self.spans.of(node)
-            if name in self.given:  # where no branch or turn that ran assigned it, the value from outside counts
+            if name in self.outside:  # where no branch or turn that ran assigned it, the value from outside counts
                 self.free.setdefault(name, span)
 
             def read(regs: Frame) -> Any:
@@ -352,7 +334,7 @@ class Expressions(Compiler):
 
             return read
         if name not in self.definite:
-            if name in CONSTANTS and name not in self.given:
+            if name in CONSTANTS and name not in self.outside:
                 number = np.float64(CONSTANTS[name])
                 return lambda regs: number
             if name.startswith("__"):
@@ -361,15 +343,14 @@ class Expressions(Compiler):
         place = self.variable(name, definite=True)
         return lambda regs: regs[place]
 
-    def of_List(self, node: ast.List | ast.Tuple) -> Evaluate:  # noqa: N802
+    def of_List(self, node: ast.List | ast.Tuple) -> Evaluate:
         """Return a list display, which is an array, or a tuple display."""
         stack = arithmetic.stack_items if isinstance(node, ast.List) else arithmetic.stack_tuple
         return self.applied(node, lambda f, *items: stack(f, list(items)), self.operands(node.elts))
 
-    of_Tuple = of_List  # noqa: N815
+    of_Tuple = of_List
 
-    def of_BinOp(self, node: ast.BinOp) -> Evaluate:  # noqa: N802
-        """Return an operator of two operands."""
+    def of_BinOp(self, node: ast.BinOp) -> Evaluate:
         if isinstance(node.op, SHIFTS):
             raise GradcliError("not-allowed", "shifts are not part of the language")
         if type(node.op) in MASKS:
@@ -383,8 +364,7 @@ class Expressions(Compiler):
             return binary_operator(op, (left, 0), (right, 0), span)
         return binary_operator(op, self.side(node.left), self.side(node.right), span)
 
-    def of_UnaryOp(self, node: ast.UnaryOp) -> Evaluate:  # noqa: N802
-        """Return ``not``, or a sign before an operand."""
+    def of_UnaryOp(self, node: ast.UnaryOp) -> Evaluate:
         if isinstance(node.op, ast.Not):
             self.truths.update(part for part in ast.walk(node) if isinstance(part, ast.BoolOp))
         operand = [self.expression(node.operand)]
@@ -395,8 +375,7 @@ class Expressions(Compiler):
         apply, op = (inverted, OPERATORS["~", 1]) if isinstance(node.op, ast.Invert) else (negative, OPERATORS["-", 1])
         return self.applied(node, lambda f, a: apply(f, op, a), operand)
 
-    def of_Compare(self, node: ast.Compare) -> Evaluate:  # noqa: N802
-        """Return a comparison, or a chain of them."""
+    def of_Compare(self, node: ast.Compare) -> Evaluate:
         parts = self.operands([node.left, *node.comparators])
         return self.applied(node, self.comparison(node), parts)
 
@@ -409,23 +388,50 @@ class Expressions(Compiler):
             return lambda f, a, b: arithmetic.compare(f, ops[0], a, b)
         return lambda f, *values: arithmetic.compare_chain(f, ops, list(values))
 
-    def of_Subscript(self, node: ast.Subscript) -> Evaluate:  # noqa: N802
+    def of_Subscript(self, node: ast.Subscript) -> Evaluate:
         """Return an entry or a part of an array."""
-        items, single, span = index_items(node), not isinstance(node.slice, ast.Tuple), self.spans.of(node)
-        whole, *parts = self.operands([node.value, *(part for item in items for part in index_parts(item))])
-        readers = index_readers(items, parts)
+        whole, readers, single = self.expression(node.value), *self.index(node.slice)
         if isinstance(node.value, ast.List | ast.Tuple):
             readers = [partial(picking.read_position, read) for read in readers]
+        span = self.spans.of(node)
 
         def pick(regs: Frame) -> Any:
             try:
-                return picking.subscript(regs[0], whole(regs), [read(regs) for read in readers], single)
+                return picking.read_subscript(regs[0], whole(regs), [read(regs) for read in readers], single)
             except GradcliError as error:
                 raise error.at(span) from None
 
         return pick
 
-    def of_Attribute(self, node: ast.Attribute) -> Evaluate:  # noqa: N802
+    def index(self, node: ast.expr) -> tuple[list[Evaluate], bool]:
+        """Return what reads each part of an index, and whether it is one part alone.
+
+        Raises ``in-place`` for a write within: what the index is of may show it.
+        """
+        if self.writes_within(node):
+            message, hint = "a write in place inside of an index", "write it on a line of its own, before"
+            raise GradcliError("in-place", message, span=self.spans.of(node), hint=hint)
+        items = node.elts if isinstance(node, ast.Tuple) else [node]
+        return [self.index_part(item) for item in items], not isinstance(node, ast.Tuple)
+
+    def index_part(self, item: ast.expr) -> Evaluate:
+        """Return what reads one part of an index."""
+        if isinstance(item, ast.Slice):
+            bounds = [None if part is None else self.expression(part) for part in (item.lower, item.upper, item.step)]
+
+            def read_slice(regs: Frame) -> slice:
+                values = [None if bound is None else picking.slice_bound(regs[0], bound(regs)) for bound in bounds]
+                if values[2] == 0:
+                    raise GradcliError("index", "the step of a slice cannot be 0")
+                return slice(*values)
+
+            return read_slice
+        if isinstance(item, ast.List):
+            shape, entries = list_shape(item), [self.expression(entry) for entry in leaves(item)]
+            return lambda regs: picking.index_list(regs[0], [entry(regs) for entry in entries], shape)
+        return self.expression(item)
+
+    def of_Attribute(self, node: ast.Attribute) -> Evaluate:
         """Return what reads an attribute, or a constant of a library."""
         name = constant_name(node, self.variables)
         if name:
@@ -439,7 +445,7 @@ class Expressions(Compiler):
             raise GradcliError("not-allowed", f"unknown attribute '.{node.attr}'", hint=hint)
         return self.applied(node, read, [base])
 
-    def of_Call(self, node: ast.Call) -> Evaluate:  # noqa: N802
+    def of_Call(self, node: ast.Call) -> Evaluate:
         """Return a call of a function or a method; one that writes in place gives the variable that it wrote to."""
         write = self.write_call(node)
         if write is not None:
@@ -457,14 +463,14 @@ class Expressions(Compiler):
             read, receiver = special
             parts = self.operands([*([] if receiver is None else [receiver]), *node.args])
             return self.applied(node, lambda f, *values: read(*values), parts)
-        function, receivers = resolve(node, self.variables)
+        function, receivers = resolve_call(node, self.variables)
         refuse_stars(node, self.spans)
         refuse_ambiguous(function, node)
-        arguments = bind(function, node, receivers)
+        arguments = bind_call(function, node, receivers)
         place = count(1)
         registers = [[next(place) for _ in bound.nodes] for bound in arguments]
         call = caller(function, arguments, library_of(node), written_name(node), registers)
-        said = plain_number(function, arguments, node, self.variables)
+        said = number_note(function, arguments, node, self.variables)
         parts = self.operands([child for bound in arguments for child in bound.nodes])
 
         span = self.spans.of(node)
@@ -484,8 +490,7 @@ class Expressions(Compiler):
         """Return the variable that a method writes to in place, and what does that; None for any other call."""
         raise NotImplementedError
 
-    def of_IfExp(self, node: ast.IfExp) -> Evaluate:  # noqa: N802
-        """Return a conditional expression."""
+    def of_IfExp(self, node: ast.IfExp) -> Evaluate:
         with self.deeper(node):
             return super().of_IfExp(node)
 
@@ -520,7 +525,7 @@ class Expressions(Compiler):
             f = regs[0]
             try:
                 values = [side(regs) for side in sides]
-                held = arithmetic.truth(compare(f, *values))
+                is_true = arithmetic.truth(compare(f, *values))
             except GradcliError as error:
                 raise error.at(span) from None
             if f.story is not None:
@@ -528,8 +533,8 @@ class Expressions(Compiler):
                 if branch is None:
                     regs[register] = shown
                 else:
-                    f.story.append((branch, Chosen(held, shown), len(f.bindings)))
-            return held
+                    f.story.append((branch, Chosen(is_true, shown), len(f.bindings)))
+            return is_true
 
         return holds
 
@@ -543,7 +548,7 @@ class Expressions(Compiler):
             return Branch(self.writer.word(node) or "if", condition, other)
         return None
 
-    def of_BoolOp(self, node: ast.BoolOp) -> Evaluate:  # noqa: N802
+    def of_BoolOp(self, node: ast.BoolOp) -> Evaluate:
         """Return ``and`` or ``or`` of truth values: operands are evaluated until one decides."""
         with self.deeper(node):
             sides = [self.expression(value) for value in node.values]
@@ -553,14 +558,14 @@ class Expressions(Compiler):
             del f
             for side in sides:
                 value = side(regs)
-                held = arithmetic.truth(value)
-                if held is stop_at:
+                is_true = arithmetic.truth(value)
+                if is_true is stop_at:
                     break
             raw = value_of(value)
             if not as_truth and not (isinstance(raw, bool) or getattr(raw, "dtype", None) == np.bool_):
                 message = "'and' and 'or' give one of their sides in Python, and here a truth value alone"
                 raise GradcliError("type", message, hint="write a if c else b")
-            return held
+            return is_true
 
         return self.applied(node, decide, [lambda regs: regs])
 
@@ -576,19 +581,9 @@ def handed_over(register: int, regs: Frame) -> Any:
     return value
 
 
-# ---- indices
-def index_items(node: ast.Subscript) -> list[ast.expr]:
-    """Return the parts of an index, one for each axis."""
-    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
-
-
-def index_parts(item: ast.expr) -> list[ast.expr]:
-    """Return the expressions inside one part of an index."""
-    if isinstance(item, ast.Slice):
-        return [part for part in (item.lower, item.upper, item.step) if part is not None]
-    if isinstance(item, ast.List):
-        return [part for element in item.elts for part in index_parts(element)]
-    return [item]
+def leaves(item: ast.expr) -> list[ast.expr]:
+    """Return the entries of nested lists, in their order."""
+    return [entry for inner in item.elts for entry in leaves(inner)] if isinstance(item, ast.List) else [item]
 
 
 def list_shape(item: ast.List) -> tuple[int, ...]:
@@ -597,28 +592,3 @@ def list_shape(item: ast.List) -> tuple[int, ...]:
     if len(inner) > 1:
         raise GradcliError("index", "the lists in an index must have one length")
     return (len(item.elts), *next(iter(inner), ()))
-
-
-def index_readers(items: list[ast.expr], parts: list[Evaluate]) -> list[Evaluate]:
-    """Return what reads each part of an index from what evaluates the expressions inside."""
-    rest = iter(parts)
-    return [index_reader(item, [next(rest) for _ in index_parts(item)]) for item in items]
-
-
-def index_reader(item: ast.expr, parts: list[Evaluate]) -> Evaluate:
-    """Return what reads one part of an index."""
-    if isinstance(item, ast.Slice):
-        there = [part is not None for part in (item.lower, item.upper, item.step)]
-
-        def read_slice(regs: Frame) -> slice:
-            bounds = iter([picking.slice_bound(regs[0], part(regs)) for part in parts])
-            start, stop, step = [next(bounds) if present else None for present in there]
-            if step == 0:
-                raise GradcliError("index", "the step of a slice cannot be 0")
-            return slice(start, stop, step)
-
-        return read_slice
-    if isinstance(item, ast.List):
-        shape = list_shape(item)
-        return lambda regs: picking.index_list(regs[0], [part(regs) for part in parts], shape)
-    return parts[0]

@@ -20,7 +20,7 @@ from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.errors import GradcliError
 from gradcli.language.arithmetic import DOUBLE, Listed, is_tensor, number_kind
 from gradcli.language.compiling import Assigned, Frame, Selection, Written
-from gradcli.language.picking import as_view, basic, picked
+from gradcli.language.picking import as_view, basic, pick_entries
 from gradcli.ops import Pair, Parts
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.joining import INDEX, PUT
@@ -49,7 +49,7 @@ class Window(NamedTuple):
     doubt: bool = False
 
 
-def is_array(value: object) -> bool:
+def is_no_float_node(value: object) -> bool:
     """Return whether a tensor is no node for what shares its memory: an array, or a node of integers or of a mask."""
     return type(value) not in NODES or getattr(value.value, "dtype", DOUBLE).kind in "bi"  # type: ignore[attr-defined]
 
@@ -66,9 +66,9 @@ def views_under(value: object) -> Iterator[Operation]:
         value = value.arguments[0]
 
 
-def root(f: Graph, value: Any) -> Key:
+def storage_root(f: Graph, value: Any) -> Key:
     """Return the storage that a tensor may show: that which it does show, unless a reshape has copied."""
-    while not is_array(value):
+    while not is_no_float_node(value):
         window = f.windows.get(value.index)
         if window is not None:
             return window.key
@@ -86,7 +86,7 @@ def may_share(f: Graph, a: object, b: object) -> bool:
         return any(may_share(f, a, part) for part in parts_of(b))
     if isinstance(a, Listed) or isinstance(b, Listed):
         return a is b
-    return is_tensor(a) and is_tensor(b) and root(f, a) == root(f, b)
+    return is_tensor(a) and is_tensor(b) and storage_root(f, a) == storage_root(f, b)
 
 
 def parts_of(value: Any) -> tuple[Any, ...]:
@@ -105,17 +105,17 @@ def storage_of(f: Graph, value: object) -> Key:
 
 def window_of(f: Graph, value: Any) -> Window:
     """Return what a tensor shows of a storage."""
-    return window_of_array(f, value_of(value)) if is_array(value) else window_of_node(f, value)
+    return window_of_array(f, value_of(value)) if is_no_float_node(value) else window_of_node(f, value)
 
 
 def window_of_node(f: Graph, node: Node) -> Window:
     """Return what a node shows; what is found on the way is noted, as other views have it in common."""
     views: list[Operation] = []
     at: Any = node
-    while not is_array(at) and at.index not in f.windows and looks_on(at):
+    while not is_no_float_node(at) and at.index not in f.windows and looks_on(at):
         views.append(at)
         at = at.arguments[0]
-    window = window_of_array(f, value_of(at)) if is_array(at) else f.windows.get(at.index)
+    window = window_of_array(f, value_of(at)) if is_no_float_node(at) else f.windows.get(at.index)
     if window is None:
         window = f.windows[at.index] = own_window(at)
     for view in reversed(views):
@@ -160,9 +160,9 @@ def window_of_array(f: Graph, array: Array) -> Window:
     """Return what an array shows of the memory of its owner."""
     owner = owner_of(array)
     key = ("array", id(owner))
-    known = f.windows.get(key)
-    if known is not None:
-        key = known.key
+    window = f.windows.get(key)
+    if window is not None:
+        key = window.key
     memory, size = np.arange(owner.size), owner.itemsize
     steps = tuple(step // size * memory.itemsize for step in array.strides)
     start = (address(array) - address(owner)) // size * memory.itemsize
@@ -175,7 +175,7 @@ def address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def without_gaps(places: Indices) -> bool:
+def is_gapless(places: Indices) -> bool:
     """Return whether entries fill a stretch of the memory, in any order of the axes."""
     size = places.itemsize
     for step, length in sorted(zip(places.strides, places.shape, strict=True)):
@@ -188,7 +188,7 @@ def without_gaps(places: Indices) -> bool:
 
 def in_part(target: Indices, source: Indices) -> bool:
     """Return whether two places have entries in common and are not the same; PyTorch looks at those without gaps."""
-    if not (without_gaps(target) and without_gaps(source)) or not np.intersect1d(target, source).size:
+    if not (is_gapless(target) and is_gapless(source)) or not np.intersect1d(target, source).size:
         return False
     return not (target.size == source.size and target.strides == source.strides and target.min() == source.min())
 
@@ -224,7 +224,7 @@ def sources_of_layout(node: Operation) -> list[Any] | None:
         return [] if matrices and matrices[0].ndim == 2 else None
     shapes = [(value_of(a).strides, value_of(a).shape) for a in matrices]
     steps = [[step for step, length in zip(*pair, strict=True) if length > 1] for pair in shapes]
-    by_rows = all(own == sorted(own, reverse=True) for own in steps)
+    by_rows = all(strides == sorted(strides, reverse=True) for strides in steps)
     if op.formula is not None and (by_rows or len(matrices) == 1):
         return matrices
     return matrices if by_rows and (op.entries.moves or op.text.operator == "@") else None
@@ -236,7 +236,7 @@ MOST_FIXED = 8
 """Axes of which one entry is shown up to which all ways to index them are tried."""
 
 
-def numbered(shape: Shape) -> Indices:
+def entry_numbers(shape: Shape) -> Indices:
     """Return the numbers of the entries of an array."""
     return np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
 
@@ -251,7 +251,7 @@ class Form(NamedTuple):
 
 def forms_of(chosen: Selection) -> list[Form]:
     """Return the operations that make a selection of its source, as few as there are."""
-    wanted, entries = chosen.chosen, numbered(chosen.shape)
+    wanted, entries = chosen.chosen, entry_numbers(chosen.shape)
     lengths = ", ".join(map(str, wanted.shape))
     if wanted.shape == entries.shape and np.array_equal(wanted, entries):
         return []
@@ -269,10 +269,10 @@ def forms_of(chosen: Selection) -> list[Form]:
     return [Form(RESHAPE, {"shape": (-1,)}, ".reshape(-1)"), Form(INDEX, {"key": listed}, f"[{index_text(listed)}]")]
 
 
-def select(f: Graph, source: Any, chosen: Selection) -> Any:
+def select_entries(f: Graph, source: Any, chosen: Selection) -> Any:
     """Return the entries of ``source`` that are chosen, in the shape of the choice."""
     for op, static, _ in forms_of(chosen):
-        source = picked(f, source, static["key"]) if op is INDEX else f(op, source, **static)
+        source = pick_entries(f, source, static["key"]) if op is INDEX else f(op, source, **static)
     return source
 
 
@@ -282,7 +282,7 @@ def put_into(f: Graph, x: Any, source: Any, chosen: Selection) -> Any:
     key = key_of_source(chosen, shown)
     if key is not None:
         return f(PUT, x, source, key=key)
-    return f(PUT, x, select(f, source, Selection(chosen.chosen[shown], chosen.shape)), key=shown)
+    return f(PUT, x, select_entries(f, source, Selection(chosen.chosen[shown], chosen.shape)), key=shown)
 
 
 def key_of_source(chosen: Selection, shown: Mask) -> Index | None:
@@ -309,7 +309,7 @@ def basic_key(wanted: Indices, shape: Shape) -> Index | None:
     kept = wanted.ndim - (len(shape) - len(fixed))
     if kept < 0 or len(fixed) > MOST_FIXED:
         return None
-    entries = numbered(shape)
+    entries = entry_numbers(shape)
     for sliced in combinations(fixed, kept):
         lengths = iter(wanted.shape)
         parts: list[Any] = [
@@ -340,20 +340,20 @@ def slice_through(first: int, last: int, count: int, length: int) -> slice:
 
 
 def write_through(
-    regs: Frame, others: Callable[[], Iterator[tuple[str, int]]], told: Assigned, before: Any, after: Any
+    regs: Frame, others: Callable[[], Iterator[tuple[str, int]]], record: Assigned, before: Any, after: Any
 ) -> Any:
     """Do a write in place: return the value of the tensor after it, and give that of others that share its memory.
 
-    The value ``before`` is that of the variable that ``told`` names, ``after`` what its entries are then; ``others``
+    The value ``before`` is that of the variable that ``record`` names, ``after`` what its entries are then; ``others``
     are the other variables. Raises ``in-place`` for what PyTorch would write without its derivatives.
     """
     f = regs[0]
     sharing = [(name, register) for name, register in others() if may_share(f, before, regs[register])]
     if not np.size(value_of(before)) or not (sharing or has_gaps(f, before)):
-        f.bind(told.name, after, told)
+        f.bind(record.name, after, record)
         return after
-    if is_array(before) and is_array(after) and number_kind(before) != number_kind(after):
-        f.bind(told.name, after, told)
+    if is_no_float_node(before) and is_no_float_node(after) and number_kind(before) != number_kind(after):
+        f.bind(record.name, after, record)
         return after
     write = Writing(f, before, after)
     changes: dict[int, tuple[Any, Indices | None] | None] = {}  # one for each tensor: its variables stay one
@@ -361,13 +361,13 @@ def write_through(
         value = regs[register]
         if id(value) not in changes:
             changes[id(value)] = write.changed(name, value)
-    f.bind(told.name, write.after, told)
+    f.bind(record.name, write.after, record)
     for name, register in sharing:
         change = changes[id(regs[register])]
         if change is not None:
             regs[register], chosen = change
             if name:
-                f.bind(name, change[0], None if f.story is None else shown_as(name, chosen, told.name, after))
+                f.bind(name, change[0], None if f.story is None else shown_as(name, chosen, record.name, after))
     return write.after
 
 
@@ -384,7 +384,7 @@ def shown_as(name: str, entries: Indices | None, target: str, after: Any) -> Ass
 def has_gaps(f: Graph, value: Any) -> bool:
     """Return whether a tensor is laid out in memory as no copy of it is."""
     numbers = value_of(value)
-    if not is_array(value) and (window := f.windows.get(value.index)) is not None:
+    if not is_no_float_node(value) and (window := f.windows.get(value.index)) is not None:
         numbers = window.places
     return isinstance(numbers, np.ndarray) and not numbers.flags.forc
 
@@ -402,7 +402,7 @@ class Writing:
         self.memory: Memory | None = None
         if isinstance(before, Listed):
             return
-        if is_array(before) and is_array(after):
+        if is_no_float_node(before) and is_no_float_node(after):
             owner = owner_of(value_of(before))
             flat = np.lib.stride_tricks.as_strided(owner, (owner.size,), (owner.itemsize,))
             self.memory = Memory(owner, owner_of(f(CLONE, flat)))
@@ -411,7 +411,7 @@ class Writing:
             self.after = shown
             f.windows["array", id(self.memory.store)] = self.target._replace(owner=(self.memory.store, owner))
         else:
-            self.after = shown_as_window(f, held(f, after), self.target)
+            self.after = shown_as_window(f, as_graph_node(f, after), self.target)
 
     def changed(self, name: str, value: Any) -> tuple[Any, Indices | None] | None:
         """Return what a variable holds after the write; None where it stays as it is.
@@ -442,7 +442,7 @@ class Writing:
         if window.key != self.target.key:
             return None
         chosen = self.places[window.places]
-        if self.memory is not None and is_array(value):
+        if self.memory is not None and is_no_float_node(value):
             return self.memory.after(value_of(value)), chosen
         if not np.any(chosen >= 0):
             return None
@@ -466,10 +466,10 @@ class Writing:
                     hint="detach().clone() shares no memory",
                 )
             source = f(DETACH, source) if isinstance(source, Node) else source
-        new = select(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
+        new = select_entries(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
         if new is self.after and isinstance(new, Node):
             return new
-        result = shown_as_window(f, held(f, new), window)
+        result = shown_as_window(f, as_graph_node(f, new), window)
         torn = isinstance(value, Node) and value.active
         if torn and (value.index in f.torn or any(view.op.torch.several for view in views_under(value))):
             f.torn.add(result.index)
@@ -488,7 +488,7 @@ class Memory(NamedTuple):
         return np.lib.stride_tricks.as_strided(self.store[start:], array.shape, array.strides)
 
 
-def held(f: Graph, value: Any) -> Any:
+def as_graph_node(f: Graph, value: Any) -> Any:
     """Return a node with a value, where a graph has kept none as no derivative depends on it."""
     return value if isinstance(value, Node) else f(DETACH, np.asarray(value))
 

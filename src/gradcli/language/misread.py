@@ -31,7 +31,7 @@ _OPERAND = rf"(?:{_NAME}(?:\[[^\]]*\])?|\d[\w.]*)"
 
 
 @cache
-def known() -> dict[str, Any]:
+def misreadings() -> dict[str, Any]:
     """Return what texts may have meant, by the tables of ``misread.toml``; patterns are ready to be searched for."""
     import tomllib  # an error alone needs it
 
@@ -49,13 +49,13 @@ def meant(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | No
     start, end = line
     if is_english(text[start:end]):
         return Meant("this is a question in English, and no formula", line, QUESTION)
-    for row in known()["pattern"]:
-        found = row["regex"].search(text[start:end])
-        if found:
-            blanks = len(found[0]) - len(found[0].lstrip())
-            span = (start + found.start() + blanks, start + found.end())
-            return Meant(filled(row["message"], found), span, filled(row["hint"], found))
-    return side_by_side(text, line, functions)
+    for row in misreadings()["pattern"]:
+        match = row["regex"].search(text[start:end])
+        if match:
+            blanks = len(match[0]) - len(match[0].lstrip())
+            span = (start + match.start() + blanks, start + match.end())
+            return Meant(fill_groups(row["message"], match), span, fill_groups(row["hint"], match))
+    return meant_by_words(text, line, functions)
 
 
 QUESTION = "write the function itself, and its point: gradcli explain 'sum(x**2)' --x 1,2"
@@ -81,41 +81,41 @@ def is_english(line: str) -> bool:
     return len(words) >= FEWEST_WORDS and hits >= FEWEST_WORDS - plain
 
 
-def side_by_side(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | None:
+def meant_by_words(text: str, line: Span, functions: Callable[[str], bool]) -> Meant | None:
     """Return what two words with nothing between them mean: a call where the first is a function, else a product."""
-    for found in re.finditer(rf"(?<![\w.])({_NAME})\s+(?=({_OPERAND}))", text[slice(*line)]):
-        span = (line[0] + found.start(), line[0] + found.end(2))
-        if functions(found[1]):
-            return Meant("a function is called with brackets", span, f"write {found[1]}({found[2]})")
-        return Meant("a product needs its sign", span, f"write * to multiply: {found[1]}*{found[2]}")
+    for match in re.finditer(rf"(?<![\w.])({_NAME})\s+(?=({_OPERAND}))", text[slice(*line)]):
+        span = (line[0] + match.start(), line[0] + match.end(2))
+        if functions(match[1]):
+            return Meant("a function is called with brackets", span, f"write {match[1]}({match[2]})")
+        return Meant("a product needs its sign", span, f"write * to multiply: {match[1]}*{match[2]}")
     return None
 
 
-def filled(words: str, found: re.Match[str]) -> str:
+def fill_groups(words: str, match: re.Match[str]) -> str:
     """Return a message with the groups of a match in it."""
-    return re.sub(r"\{(\d)\}", lambda number: found[int(number[1])] or "", words)
+    return re.sub(r"\{(\d)\}", lambda number: match[int(number[1])] or "", words)
 
 
-def instead_of(character: str) -> str | None:
+def ascii_for(character: str) -> str | None:
     """Return what to do about a character that is not ASCII; None where nothing is known.
 
     A Greek letter is spelled out, and what looks like a character of ASCII, as in full width, is that.
     """
     import unicodedata  # an error alone needs it
 
-    written = known()["character"].get(character)
+    written = misreadings()["character"].get(character)
     if written is not None:
         return f"write {written}" if written else "leave it out"
     name = unicodedata.name(character, "")
     if name.startswith("GREEK ") and " LETTER " in name:
-        return f"write {spelled(character)}"
+        return f"write {in_ascii(character)}"
     plain = unicodedata.normalize("NFKC", character)
     if plain != character and plain.isascii() and plain.strip():
         return f"write {plain}"
     return "write a blank" if character.isspace() else "leave it out" if name.startswith("ZERO WIDTH") else None
 
 
-def spelled(name: str) -> str:
+def in_ascii(name: str) -> str:
     """Return a name in ASCII: Greek letters spelled out, others without their accents."""
     import unicodedata
 
@@ -141,18 +141,18 @@ def with_commas(printed: str) -> str:
     '[[1., 2.], [3., 4.]]'
     """
     parted = re.sub(r"(?<=[\d.\]])[\s,]+(?=[-+.\d\[])", ", ", printed)
-    return re.sub(r"\[\s+|\s+\]", lambda found: found[0].strip(), parted)
+    return re.sub(r"\[\s+|\s+\]", lambda match: match[0].strip(), parted)
 
 
 Words = str | Callable[[re.Match[str]], str]
 FORMS: tuple[tuple[str, str, Words], ...] = (
     (rf"(?:Parameter containing:\s*)?(?:\w+\.)*(tensor|[Aa]rray|Tensor|Variable)\(\s*({_NUMBER}|\[[-+\d.,eE\s\[\]]*\])"
      r"\s*(?:,.*)?\)",
-     "{1}(...) stands around the numbers, as it is printed", lambda found: f"write {with_commas(found[2])}"),
+     "{1}(...) stands around the numbers, as it is printed", lambda match: f"write {with_commas(match[2])}"),
     (r"(?=.*[\d.\]]\s+[-+.\d\[])(\[(?:[-+\d.,eE\s]|\[[-+\d.,eE\s]*\])*\])", "numbers need commas between them",
-     lambda found: f"write {with_commas(found[1])}"),
+     lambda match: f"write {with_commas(match[1])}"),
     (r"\[([-+\d.,eE\s;]*;[-+\d.,eE\s;]*)\]", "; parts rows outside of brackets",
-     lambda found: "write " + ";".join(re.sub(r"[\s,]+", ",", row.strip()) for row in found[1].split(";"))),
+     lambda match: "write " + ";".join(re.sub(r"[\s,]+", ",", row.strip()) for row in match[1].split(";"))),
     (r"\[[^\[\]]*", "'[' is never closed", "write {0}]"),
     (r"(\[[^\[\]]*\])\]+", "']' closes nothing", "write {1}"),
     (r"(.*[\d.\])])\s*;", "", "write {1}"),
@@ -160,7 +160,7 @@ FORMS: tuple[tuple[str, str, Words], ...] = (
     (r"(?i)[-+]?(?:nan|inf|infinity)|float\(.*\)", "", _FINITE),
     (r"True|False|true|false", "{0} is a truth value, and no number", "write 1 or 0"),
     (r"(-?\d{1,9})(:|\.\.\.?)(-?\d{1,9})", "a range is a call",
-     lambda found: f"write arange({int(found[1])}, {int(found[3]) + (found[2] != ':')})"),
+     lambda match: f"write arange({int(match[1])}, {int(match[3]) + (match[2] != ':')})"),
     (rf"({_NUMBER})\s*%", "there is no sign for percent", "write {1}/100"),
     (rf"[\"']({_NUMBER})[\"']", "", "write {1}"),
     (r"\d{1,3}(?:\.\d{3}){2,}", "{0} is not a number", _DECIMAL),
@@ -185,21 +185,21 @@ def meant_value(text: str, error: GradcliError) -> GradcliError:
     if len(value) > LONGEST or error.kind in ("budget", "character"):
         return error
     for pattern, message, words in FORMS:
-        found = re.fullmatch(pattern, value, re.DOTALL)
-        if found:
-            hint = words if isinstance(words, str) else words(found)
-            what = filled(message, found) if message else error.message
-            return GradcliError(error.kind, what, span=error.span, hint=filled(hint, found))
+        match = re.fullmatch(pattern, value, re.DOTALL)
+        if match:
+            hint = words if isinstance(words, str) else words(match)
+            what = fill_groups(message, match) if message else error.message
+            return GradcliError(error.kind, what, span=error.span, hint=fill_groups(hint, match))
     return error
 
 
 def reported(text: str) -> Meant | None:
     """Return what a text says that holds a message of PyTorch; None for any other text."""
-    for row in known()["pytorch"]:
-        found = re.search(re.escape(row["message"]).replace(r"\{\}", r"\d+"), text, re.IGNORECASE)
-        if found:
+    for row in misreadings()["pytorch"]:
+        match = re.search(re.escape(row["message"]).replace(r"\{\}", r"\d+"), text, re.IGNORECASE)
+        if match:
             what = f"this is an error of PyTorch, and no program: {row['meaning']}"
-            return Meant(what, found.span(), row["way"])
+            return Meant(what, match.span(), row["way"])
     return None
 
 
@@ -219,7 +219,7 @@ ALIASES = {
 """Parameters that a keyword may mean, by what PyTorch or NumPy call it."""
 
 
-def keyword_name(written: str | None, known: Container[str], bound: Container[str] = ()) -> str | None:
+def keyword_name(written: str | None, parameters: Container[str], bound: Container[str] = ()) -> str | None:
     """Return the parameter that a keyword means under the names of numpy and PyTorch, of several one that is free."""
-    found = [name for name in ALIASES.get(written or "", "").split() if name in known]
-    return next((name for name in found if name not in bound), found[0] if found else None)
+    names = [name for name in ALIASES.get(written or "", "").split() if name in parameters]
+    return next((name for name in names if name not in bound), names[0] if names else None)

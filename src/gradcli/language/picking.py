@@ -18,10 +18,10 @@ from gradcli.language.arithmetic import (
     is_kept_list,
     items_of,
     kept_list,
-    kind_of,
-    stacked,
+    stack_whole,
     takes_integers_apart,
     whole_array,
+    words_for,
 )
 from gradcli.ops import Pair, Parts
 from gradcli.ops.arithmetic import only_numpy
@@ -51,33 +51,29 @@ def whole_index(f: Graph, value: object) -> Any:
     shown = (
         repr(float(raw))
         if isinstance(raw, np.generic) or (isinstance(raw, np.ndarray) and raw.ndim == 0)
-        else kind_of(raw)
+        else words_for(raw)
     )
     raise GradcliError(
         "index", f"an index must be an integer, a slice or a mask, not {shown}", hint="x[0], x[-1], x[1:3], x[x > 0]"
     )
 
 
-def subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
+def read_subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     """Return ``base[parts]``."""
     if type(base) in NODES and is_place(base.value, parts):
         key = parts[0] if single else tuple(parts)
         return f.enter(INDEX, (base,), {"key": key}, base.value[key])
     if type(base) is np.ndarray and is_place(base, parts):
         return base[(*parts, ...)]
-    if type(base) is tuple:
-        return _tuple_item(base, parts[0] if single else None)
-    if type(base) is Pair:
-        return _pair_item(base, parts[0] if single else None)
-    if type(base) is Parts:
-        return _part_item(base, parts[0] if single else None)
+    if type(base) in (tuple, Pair, Parts):
+        return item_at(base, parts[0] if single else None)
     if isinstance(base, Listed) and single and type(parts[0]) is int and -len(base) <= parts[0] < len(base):
         return items_of(base)[parts[0]]
     x = array_of(base)
     key = index_key(f, x, parts, single)
     if type(x) not in NODES:
         f.charge(0)
-    return picked(f, x, key)
+    return pick_entries(f, x, key)
 
 
 def is_place(x: Any, parts: list[Any]) -> bool:
@@ -145,27 +141,19 @@ def axis_by_axis(f: Graph, x: Any, parts: list[Any], single: bool) -> tuple[list
     return (list(whole), False) if nested or type(whole) in (tuple, Tupled) else (parts, single)
 
 
-def _tuple_item(base: tuple[Any, ...], position: object) -> Any:
-    if isinstance(position, slice):
-        return base[position]
-    if type(position) is not int or not -len(base) <= position < len(base):
-        raise GradcliError("index", f"a shape of {counted(len(base), 'length')} has no index {position!r}")
-    return base[position]
-
-
-def _pair_item(base: Pair, position: object) -> Any:
-    if type(position) is not int or not -2 <= position < 2:
-        raise GradcliError(
-            "index", "max, min, median and sort give a pair: its values and their indices", hint="write .values[...]"
-        )
-    return base.values if position % 2 == 0 else base.indices
-
-
-def _part_item(base: Parts, position: object) -> Any:
-    count = len(base.names)
-    if type(position) is not int or not -count <= position < count:
+def item_at(base: tuple[Any, ...] | Pair | Parts, place: object) -> Any:
+    """Return one of several lengths or arrays by its place, and of lengths a slice; raises ``index``."""
+    if type(base) is tuple and isinstance(place, slice):
+        return base[place]
+    count = 2 if type(base) is Pair else len(base.names) if type(base) is Parts else len(base)  # type: ignore[arg-type]
+    if type(place) is int and -count <= place < count:
+        return (base.values, base.indices)[place] if type(base) is Pair else base[place % count]  # type: ignore[index]
+    if type(base) is Pair:
+        message, hint = "max, min, median and sort give a pair: its values and their indices", "write .values[...]"
+        raise GradcliError("index", message, hint=hint)
+    if type(base) is Parts:
         raise GradcliError("index", f"there are {count} arrays here", hint=f"write .{base.names[0]}[...]")
-    return base[position % count]
+    raise GradcliError("index", f"a shape of {counted(count, 'length')} has no index {place!r}")
 
 
 def basic(key: object) -> bool:
@@ -179,14 +167,14 @@ def as_view(key: object) -> Any:
     return parts if ... in parts else (*parts, ...)
 
 
-def picked(f: Graph, x: Any, key: Any) -> Any:
+def pick_entries(f: Graph, x: Any, key: Any) -> Any:
     """Return ``x[key]``; of a constant too, a basic index shows the memory."""
     return f(INDEX, x, key=key if type(x) in NODES or not basic(key) else as_view(key))
 
 
 def part_of(f: Graph, x: Any, position: int) -> Any:
     """Return what one of several variables gets of an array, as in ``a, b = x``."""
-    return f(PART, x, key=position) if type(x) in NODES else picked(f, x, position)
+    return f(PART, x, key=position) if type(x) in NODES else pick_entries(f, x, position)
 
 
 def slice_bound(f: Graph, value: object) -> int | None:
@@ -203,11 +191,11 @@ def index_list(f: Graph, values: list[Any], shape: tuple[int, ...]) -> Any:
     """Return a list of lists in an index as an array of integers of this shape, or as a mask."""
     if values and all(isinstance(value, bool) for value in values):
         return np.array(values).reshape(shape)
-    whole = stacked(values) if len(shape) == 1 and any(map(whole_array, values)) else None
+    whole = stack_whole(values) if len(shape) == 1 and any(map(whole_array, values)) else None
     if whole is not None:
         return kept_list(f, values, whole)
-    found = [whole_index(f, value) for value in values]
-    if not all(type(item) is int for item in found):
+    items = [whole_index(f, value) for value in values]
+    if not all(type(item) is int for item in items):
         raise GradcliError("index", "a list in an index must hold integers")
-    places = np.array(found, dtype=np.intp).reshape(shape)
+    places = np.array(items, dtype=np.intp).reshape(shape)
     return places.view(Listed) if len(shape) > 1 else places

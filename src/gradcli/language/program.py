@@ -16,7 +16,7 @@ from gradcli.errors.hints import OwnInput, did_you_mean
 from gradcli.language import arithmetic
 from gradcli.language.compiling import FRAMES, Assigned, Evaluate, Frame
 from gradcli.language.source import Spans, assigned, parse
-from gradcli.language.statements import Statements, as_load
+from gradcli.language.statements import Statements, load_of
 from gradcli.ops.declare import tensor
 from gradcli.records import dataclass, replace
 
@@ -167,34 +167,23 @@ def require_expression(tree: ast.Module, compiler: Statements) -> None:
 def whole(compiler: Statements, body: list[ast.stmt]) -> Evaluate:
     """Return what runs all statements of a program and gives its output."""
     *first, last = body
-    before, output = compiler.runner(compiler.block(first)), final(compiler, last)
+    if isinstance(last, ast.Expr):
+        before, output = compiler.runner(compiler.block(first)), compiler.expression(last.value)
+        compiler.writer.texts.pop(compiler.spans.of(last.value), None)  # a write that is the output is told as it is
+    else:
+        before, target = compiler.runner(compiler.block(body)), last_target(last)
+        if target is None:
+            raise GradcliError(
+                "syntax",
+                "the last statement must be an expression or assign a variable: it is the output",
+                span=compiler.spans.of(last),
+                hint="add the variable to show as the last line",
+            )
+        output = compiler.expression(load_of(target.id, target))
 
     def run(regs: Frame) -> Any:
         before(regs)
         return output(regs)
-
-    return run
-
-
-def final(compiler: Statements, last: ast.stmt) -> Evaluate:
-    """Return what runs the last statement and gives the output."""
-    if isinstance(last, ast.Expr):
-        value = compiler.expression(last.value)
-        compiler.writer.texts.pop(compiler.spans.of(last.value), None)  # a write that is the output is told as it is
-        return value
-    do, target = compiler.runner(compiler.block([last])), last_target(last)
-    if target is None:
-        raise GradcliError(
-            "syntax",
-            "the last statement must be an expression or assign a variable: it is the output",
-            span=compiler.spans.of(last),
-            hint="add the variable to show as the last line",
-        )
-    value = compiler.expression(as_load(target.id, target))
-
-    def run(regs: Frame) -> Any:
-        do(regs)
-        return value(regs)
 
     return run
 
@@ -243,7 +232,7 @@ def assigned_names(program: Program) -> dict[str, ast.stmt]:
     return last
 
 
-def with_output(program: Program, name: str, given: frozenset[str]) -> Program:
+def with_output(program: Program, name: str, variables: frozenset[str]) -> Program:
     """Return a formula up to the last assignment of one of its names, which is the output.
 
     Where it writes to values in place all of its lines count: a write to one name may change another. Raises ``option``
@@ -262,9 +251,9 @@ def with_output(program: Program, name: str, given: frozenset[str]) -> Program:
     text = program.place.text
     if not program.writes:
         text = text[: Spans(text).of(last[name])[1]]
-    part = compile_program(text, program.budget, given)
+    part = compile_program(text, program.budget, variables)
     if part.result != name or program.writes:
-        part = compile_program(f"{text}\n{name}", program.budget, given)
+        part = compile_program(f"{text}\n{name}", program.budget, variables)
     return replace(part, beside=frozenset(program.inputs.keys() - part.inputs.keys()))
 
 
@@ -286,22 +275,22 @@ class Continued(NamedTuple):
     meant: dict[str, str]
 
 
-def continued(program: Program, formula: str, given: Mapping[str, object], assigned: Sequence[str]) -> Continued:
+def continue_by(program: Program, formula: str, values: Mapping[str, object], assigned: Sequence[str]) -> Continued:
     """Return a formula as a program; where it uses names that ``program`` assigns, as one that begins with its lines.
 
-    A name of ``given`` means what is given, whatever the program assigns to it on its way.
+    A name of ``values`` means what is given, whatever the program assigns to it on its way.
     """
-    alone = compile_program(formula, program.budget, frozenset((*given, *assigned)))
+    alone = compile_program(formula, program.budget, frozenset((*values, *assigned)))
     used = alone.inputs.keys()
-    if used.isdisjoint(set(assigned) - given.keys()):
+    if used.isdisjoint(set(assigned) - values.keys()):
         return Continued(alone, 0, {})
-    taken = {*assigned, *program.variables, *given, *used}
+    taken = {*assigned, *program.variables, *values, *used}
     meant = {}
-    for name in (name for name in assigned if name in given and name in used):
+    for name in (name for name in assigned if name in values and name in used):
         meant[name] = next(other for other in map(f"{name}_{{}}".format, count()) if other not in taken)
     before = "\n".join([program.place.text, *(f"{name} = {other}" for name, other in meant.items()), ""])
     whole = before + alone.place.text
-    return Continued(compile_program(whole, program.budget, frozenset({*given, *meant.values()})), len(before), meant)
+    return Continued(compile_program(whole, program.budget, frozenset({*values, *meant.values()})), len(before), meant)
 
 
 def own_inputs(program: Program) -> list[OwnInput]:

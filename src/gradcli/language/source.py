@@ -6,7 +6,6 @@ import ast
 import re
 import textwrap
 import warnings
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -38,20 +37,20 @@ def character_name(character: str) -> str:
 
 def refuse_characters(text: str, what: str = "the program") -> None:
     """Refuse control characters and anything outside ASCII, by the name of the code point."""
-    found = _FORBIDDEN.search(text)
-    if found is None:
+    match = _FORBIDDEN.search(text)
+    if match is None:
         return
-    character = found[0]
+    character = match[0]
     if character < " " or "\x7f" <= character < "\xa0":
         name = character_name(character)
-        raise GradcliError("character", f"{what} holds a control character, {name}", span=found.span())
-    from gradcli.language.misread import instead_of  # an error alone needs it
+        raise GradcliError("character", f"{what} holds a control character, {name}", span=match.span())
+    from gradcli.language.misread import ascii_for  # an error alone needs it
 
     raise GradcliError(
         "character",
         f"{what} may hold ASCII characters only, not {character_name(character)}",
-        span=found.span(),
-        hint=instead_of(character),
+        span=match.span(),
+        hint=ascii_for(character),
     )
 
 
@@ -74,7 +73,7 @@ def with_comments(text: str, written: Callable[[str], str]) -> str:
     return re.sub(_COMMENT, lambda match: written(match[0]) if match["comment"] else match[0], text)
 
 
-def blank(comment: str) -> str:
+def empty_comment(comment: str) -> str:
     """Return an empty comment of the same length."""
     return "#" + " " * (len(comment) - 1)
 
@@ -95,7 +94,7 @@ def parse(text: str, budget: Budget, any_quotes: bool = False) -> tuple[ast.Modu
     try:
         if len(text) > budget.text:
             raise over_budget("text", budget.text, "the program has too many characters")
-        code = with_comments(clean, blank)
+        code = with_comments(clean, empty_comment)
         if any_quotes:
             code = re.sub(_COMMENT, lambda match: match[0] if match["comment"] else _FORBIDDEN.sub("?", match[0]), code)
         refuse_characters(code)
@@ -118,25 +117,14 @@ def python_tree(text: str, what: str, hint: str | None = None) -> ast.Module:
         raise syntax_error(error, text) from None
     except (RecursionError, MemoryError, ValueError):
         what = f"the {what} is nested too deeply"
-        raise GradcliError("budget", what, hint=hint, span=deepest_line(text)) from None
+        raise GradcliError("budget", what, hint=hint, span=longest_line(text)) from None
 
 
-def deepest_line(text: str) -> Span:
-    """Return the first line with which a text is nested too deeply for Python's parser."""
-    lines = text.split("\n")
-
-    def is_deep(count: int) -> bool:
-        try:
-            ast.parse("\n".join(lines[:count]), filename="")
-        except SyntaxError:
-            return False
-        except (RecursionError, MemoryError, ValueError):
-            return True
-        return False
-
-    line = bisect_left(range(1, len(lines) + 1), True, key=is_deep)
-    start = sum(len(one) + 1 for one in lines[:line])
-    return start, start + len(lines[min(line, len(lines) - 1)])
+def longest_line(text: str) -> Span:
+    """Return the longest line of a text that is nested too deeply, the likeliest to be so."""
+    line = max(text.split("\n"), key=len)
+    start = text.index(line)
+    return start, start + len(line)
 
 
 def syntax_error(error: SyntaxError, text: str) -> GradcliError:
@@ -144,9 +132,9 @@ def syntax_error(error: SyntaxError, text: str) -> GradcliError:
     from gradcli.language.misread import reported  # an error alone needs it
 
     span = _error_span(error, text)
-    known = reported(text) or on_paper(text, span)
-    if known is not None:
-        return GradcliError("syntax", known.message, span=known.span, hint=known.hint)
+    guess = reported(text) or on_paper(text, span)
+    if guess is not None:
+        return GradcliError("syntax", guess.message, span=guess.span, hint=guess.hint)
     hint = "write 'a if condition else b', or where(condition, a, b)" if "?" in text else None
     if hint is None and ("&&" in text or "||" in text):
         hint = "write 'and' and 'or'"

@@ -26,7 +26,7 @@ from gradcli.language.arithmetic import (
     kept_in_place,
     written_as,
 )
-from gradcli.language.calls import BINARY, MODULES, STATEMENT_WORDS
+from gradcli.language.calls import BINARY, MODULES
 from gradcli.language.compiling import (
     UNBOUND,
     Assigned,
@@ -39,9 +39,9 @@ from gradcli.language.compiling import (
     Store,
     Written,
 )
-from gradcli.language.expressions import Expressions, handed_over, index_items, index_parts, index_readers
+from gradcli.language.expressions import Expressions, handed_over
 from gradcli.language.source import assigned
-from gradcli.ops import Pair, Parts
+from gradcli.ops import METHODS, Pair, Parts, find
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.joining import INDEX, PUT
 from gradcli.ops.shaping import RESHAPE
@@ -73,7 +73,7 @@ def range_of(bounds: list[Any]) -> range:
     return range(*result)
 
 
-def unpacked(f: Graph, value: object, position: int, count: int) -> Any:
+def unpack_value(f: Graph, value: object, position: int, count: int) -> Any:
     """Return one of ``count`` values that an array is unpacked into."""
     if isinstance(value, Pair):
         value = (value.values, value.indices)
@@ -108,10 +108,10 @@ def refuse_write(f: Graph, name: str, value: object, what: str) -> None:
 
 def leaf_of(f: Graph, value: Any) -> Input | None:
     """Return the differentiated input that a tensor shows, or None."""
-    from gradcli.language.memory import is_array, root, window_of
+    from gradcli.language.memory import is_no_float_node, storage_root, window_of
 
     leaves = {leaf.index: leaf for leaf in f.inputs.values() if leaf.active}
-    if is_array(value) or root(f, value) not in leaves:
+    if is_no_float_node(value) or storage_root(f, value) not in leaves:
         return None
     return leaves.get(window_of(f, value).side)
 
@@ -119,18 +119,18 @@ def leaf_of(f: Graph, value: Any) -> Input | None:
 def refuse_plain(name: str, value: object, what: str) -> None:
     """Refuse a write to what Python cannot change: lengths, a pair of arrays, and by an index also a plain number."""
     if isinstance(value, Pair):
-        held, hint = "is a pair of values and their indices", f"write {name} = {name}.values.clone() first"
+        state, hint = "is a pair of values and their indices", f"write {name} = {name}.values.clone() first"
     elif isinstance(value, Parts):
-        held, hint = "holds several arrays", f"write one of them, such as {name}.{value.names[0]}, to a variable first"
+        state, hint = "holds several arrays", f"write one of them, such as {name}.{value.names[0]}, to a variable first"
     elif isinstance(value, tuple):
         lengths = all(type(item) is int for item in value)
-        held, way = ("holds lengths", "tensor") if lengths else ("is a tuple of arrays", "stack")
+        state, way = ("holds lengths", "tensor") if lengths else ("is a tuple of arrays", "stack")
         hint = f"write {name} = torch.{way}({name}) first"
     elif "index" in what and isinstance(value, int | float):
-        held, hint = "is a plain number", f"write {name} = torch.tensor({name}) first"
+        state, hint = "is a plain number", f"write {name} = torch.tensor({name}) first"
     else:
         return
-    raise GradcliError("in-place", f"{what} to '{name}', which {held}: Python refuses that", hint=hint)
+    raise GradcliError("in-place", f"{what} to '{name}', which {state}: Python refuses that", hint=hint)
 
 
 def refuse_change(f: Graph, op: Op, before: Any, result: Any, name: str) -> None:
@@ -164,7 +164,7 @@ def put_at(f: Graph, x: Any, written: Any, key: Any, target: str) -> Any:
     fitting = without_lead(f, written, len(entries))
     shape = np.shape(value_of(fitting))
     pairs = zip(reversed(shape), reversed(entries), strict=False)
-    if shape and not (len(shape) <= len(entries) and all(own in (1, other) for own, other in pairs)):
+    if shape and not (len(shape) <= len(entries) and all(length in (1, other) for length, other in pairs)):
         message = f"{target} has shape {entries}, and a value of shape {np.shape(value_of(written))} does not fit there"
         raise GradcliError("shape", message, hint="lengths must be equal, or 1, counted from the last axis")
     return f(PUT, x, fitting, key=key)
@@ -192,25 +192,24 @@ IN_PLACE: dict[str, type[ast.operator]] = {
 }
 """Methods that are augmented assignments."""
 FILLS = {"zero_": "zeros_like", "fill_": "full_like", "copy_": "full_like"}
-NAMES = (
-    "abs_ acos_ asin_ atan_ ceil_ clamp_ clip_ cos_ cosh_ erf_ exp_ exp2_ "
-    "expm1_ floor_ log_ log10_ log1p_ log2_ neg_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ "
-    "sign_ sin_ sinh_ sqrt_ square_ tan_ tanh_ tril_ triu_ "
-    "asinh_ acosh_ atanh_ erfc_ erfinv_ lgamma_ digamma_ sinc_ logit_ frac_ trunc_ fmod_ nan_to_num_ deg2rad_ rad2deg_ "
-    "clamp_min_ clamp_max_ lerp_ addcmul_ addcdiv_ addmm_ addmv_ addr_ baddbmm_ addbmm_ cumsum_ cumprod_ hypot_ "
-    "atan2_ xlogy_ copysign_ float_power_ renorm_ masked_fill_ masked_scatter_ scatter_ scatter_add_ scatter_reduce_ "
-    "index_add_ index_copy_ index_fill_ index_put_ index_reduce_ put_"
-)
-FUNCTIONS = frozenset(NAMES.split())
-"""Methods that write what the function without the underscore gives."""
+WRITTEN = {"relu", "sigmoid", "tril", "triu", "cumsum", "cumprod", "addmm", "addmv"}
+"""Functions whose name with an underscore is a method that writes what they give, beside those of whole families."""
 
 
-def name_of(node: ast.expr | None) -> str:
+def writes_result(method: str) -> bool:
+    """Return whether a method writes into its array the numbers that the function gives whose name it has."""
+    function = find(METHODS, method[:-1]) if method.endswith("_") else None
+    if function is None or function.kinds.integers == "mask":  # of some, PyTorch passes derivatives on as if unwritten
+        return False
+    return function.family in ("elementwise", "indices") or method[:-1] in WRITTEN
+
+
+def variable_name(node: ast.expr | None) -> str:
     """Return the name of a variable, nothing for any other expression."""
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def as_load(name: str, node: ast.AST) -> ast.Name:
+def load_of(name: str, node: ast.AST) -> ast.Name:
     """Return what reads a variable, at the place of ``node``."""
     return ast.copy_location(ast.Name(name, ast.Load()), node)
 
@@ -219,14 +218,6 @@ class Statements(Expressions):
     """Compiles statements."""
 
     loops = 0
-
-    def refused(self, node: ast.AST) -> GradcliError:
-        """Return the error for syntax that the language leaves out."""
-        if not isinstance(node, ast.stmt):
-            return super().refused(node)
-        kind = type(node).__name__
-        word = STATEMENT_WORDS.get(kind, kind.lower())
-        return GradcliError("not-allowed", f"'{word}' is not part of the language", hint=instead_of("syntax", word))
 
     def statement(self, node: ast.stmt) -> Callable[[Frame], Signal]:
         """Return what runs one statement; what is wrong with it has its place where nothing in it has one."""
@@ -270,8 +261,7 @@ class Statements(Expressions):
         return run
 
     # ---- branches and loops
-    def run_If(self, node: ast.If) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return an ``if`` with its ``elif`` and ``else``."""
+    def run_If(self, node: ast.If) -> Callable[[Frame], Signal]:
         run = super().run_If(node)
         blocks = [
             {name.id for one in body if isinstance(one, ast.Assign) for name, _ in assigned(one)}
@@ -280,13 +270,12 @@ class Statements(Expressions):
         self.definite |= blocks[0] & blocks[1]
         return run
 
-    def run_While(self, node: ast.While) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return a ``while``."""
+    def run_While(self, node: ast.While) -> Callable[[Frame], Signal]:
         if node.orelse:
             raise GradcliError("not-allowed", "'else' of a loop is not part of the language")
         return super().run_While(node)
 
-    def run_For(self, node: ast.For) -> Callable[[Frame], Signal]:  # noqa: N802
+    def run_For(self, node: ast.For) -> Callable[[Frame], Signal]:
         """Return a ``for``, whose variable has a value for certain in its body alone."""
         if node.orelse or not isinstance(node.target, ast.Name):
             raise GradcliError("not-allowed", "a loop is 'for NAME in range(...):' or 'for NAME in an array:'")
@@ -301,12 +290,12 @@ class Statements(Expressions):
         if isinstance(node, ast.While):
             loop, register = Loop("", self.writer.condition(node.test)), self.sides_of[node]
         else:
-            loop, register = Loop(name_of(node.target), None), None
+            loop, register = Loop(variable_name(node.target), None), None
         return lambda regs: None if regs[0].story is None else LoopTurns(regs[0], regs[0].story, loop, register)
 
     def loop_target(self, node: ast.For) -> Store:
         """Return what gives the variable of a loop an integer, or a row, which is told."""
-        name = name_of(node.target)
+        name = variable_name(node.target)
         target = self.variable(name, definite=False)
         self.definite.add(name)
         row = Assigned(name, self.writer.operand(node.iter, "["), row=True)
@@ -321,7 +310,7 @@ class Statements(Expressions):
     def walked(self, node: ast.expr) -> Callable[[Frame], Iterable[Any]]:
         """Return what gives the items of a loop; a register has the array, as writes in the loop change it."""
         self.loop_arrays.append(kept := self.register())
-        if isinstance(node, ast.Call) and name_of(node.func) == "range":
+        if isinstance(node, ast.Call) and variable_name(node.func) == "range":
             if node.keywords or not 1 <= len(node.args) <= 3:
                 raise GradcliError("arguments", "range takes one to three integers")
             return self.applied(node, lambda f, *bounds: range_of(list(bounds)), self.operands(node.args))
@@ -343,8 +332,7 @@ class Statements(Expressions):
         return rows
 
     # ---- assignments
-    def run_Expr(self, node: ast.Expr) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return what evaluates an expression for its effect."""
+    def run_Expr(self, node: ast.Expr) -> Callable[[Frame], Signal]:
         write = self.write_call(node.value)
         value = self.expression(node.value) if write is None else write[1]
 
@@ -353,7 +341,7 @@ class Statements(Expressions):
 
         return run
 
-    def run_Assign(self, node: ast.Assign) -> Callable[[Frame], Signal]:  # noqa: N802
+    def run_Assign(self, node: ast.Assign) -> Callable[[Frame], Signal]:
         """Return what assigns a value to a variable, to an entry of one, or to several."""
         if len(node.targets) > 1:
             raise GradcliError("not-allowed", "assign to one target at a time")
@@ -362,13 +350,13 @@ class Statements(Expressions):
             return self.unpack(target, value)
         if isinstance(target, ast.Subscript):
             return self.put(target, None, self.expression(value), node)
-        write = self.write_call(value, name_of(target))
+        write = self.write_call(value, variable_name(target))
         if write is None:
             return self.stored(target, self.expression(value), value)
         name, do = write
-        if name == name_of(target):
+        if name == variable_name(target):
             return lambda regs: do(regs) and None
-        store = self.stored(target, self.expression(as_load(name, value)), Written(name))
+        store = self.stored(target, self.expression(load_of(name, value)), Written(name))
 
         def run(regs: Frame) -> None:
             do(regs)
@@ -394,11 +382,11 @@ class Statements(Expressions):
             words = text
         else:
             words = self.writer.operand(text, "[") if part.get("taken") else self.writer.said(text)
-        told = Assigned(name, words, **part)
+        record = Assigned(name, words, **part)
 
         def run(regs: Frame) -> None:
             regs[register] = made = value(regs)
-            regs[0].bind(name, made, told)
+            regs[0].bind(name, made, record)
 
         return run
 
@@ -441,7 +429,7 @@ class Statements(Expressions):
         def taken(regs: Frame) -> list[Any]:
             made = whole(regs)
             try:
-                return [unpacked(regs[0], made, place, number) for place in range(number)]
+                return [unpack_value(regs[0], made, place, number) for place in range(number)]
             except GradcliError as error:
                 raise error.at(span) from None
 
@@ -455,17 +443,17 @@ class Statements(Expressions):
         stores = []
         for place, (item, register) in enumerate(zip(items, registers, strict=True)):
             self.waiting = tuple(registers[place + 1 :])
-            given, words = partial(handed_over, register), UNSAID if place else first
+            value, words = partial(handed_over, register), UNSAID if place else first
             if isinstance(item, ast.Subscript):
-                stores.append(self.put(item, None, given, words))
+                stores.append(self.put(item, None, value, words))
             else:
-                stores.append(self.stored(item, given, words))
+                stores.append(self.stored(item, value, words))
         self.waiting = ()
         return stores
 
     # ---- writes in place
     def put(
-        self, target: ast.Subscript, op: Op | None, given: Evaluate, node: ast.Assign | ast.AugAssign | Written
+        self, target: ast.Subscript, op: Op | None, value: Evaluate, node: ast.Assign | ast.AugAssign | Written
     ) -> Callable[[Frame], Signal]:
         """Return a write to entries: of a value, or of what ``op`` makes of both.
 
@@ -475,18 +463,16 @@ class Statements(Expressions):
         from gradcli.language.torch_refusals import remark_write
 
         name, first = self.named(target.value)
-        base = self.expression(as_load(name, target.value))
+        base = self.expression(load_of(name, target.value))
         if name not in self.variables:
             raise GradcliError("in-place", f"an entry of '{name}' is written to, which is no variable here")
-        items = index_items(target)
-        readers = index_readers(items, [self.expression(part) for item in items for part in index_parts(item)])
-        single = not isinstance(target.slice, ast.Tuple)
+        readers, single = self.index(target.slice)
         span, index = self.spans.of(target), self.writer.written(target.slice)
-        told, target_text = self.told(name, node, index), f"{name}[{index.text}]"
+        record, target_text = self.record_of(name, node, index), f"{name}[{index.text}]"
         others, register, nameless = self.others(name), self.variables[name], not isinstance(target.value, ast.Name)
 
         def run(regs: Frame) -> None:
-            change = given(regs)
+            change = value(regs)
             if first is not None:
                 first(regs)
             f, before = regs[0], base(regs)
@@ -501,7 +487,7 @@ class Statements(Expressions):
                     change = int(change) if type(change) is bool else change
                     change = written_as(f, x, change, not picking.basic(key), op)
                 change = change if is_odd(x) else arithmetic.as_tensor(change)
-                made = write_through(regs, others, told, before, put_at(f, x, change, key, target_text))
+                made = write_through(regs, others, record, before, put_at(f, x, change, key, target_text))
             except GradcliError as error:
                 raise error.at(span) from None
             regs[register] = UNBOUND if nameless else made
@@ -518,8 +504,7 @@ class Statements(Expressions):
         store = self.stored(name, self.expression(node), node)
         return name.id, self.applied(node, lambda f, regs: store(regs), [lambda regs: regs])
 
-    def run_AugAssign(self, node: ast.AugAssign) -> Callable[[Frame], Signal]:  # noqa: N802
-        """Return an augmented assignment."""
+    def run_AugAssign(self, node: ast.AugAssign) -> Callable[[Frame], Signal]:
         if type(node.op) not in BINARY:
             raise GradcliError("not-allowed", "this augmented assignment is not part of the language")
         op, target = ops.OPERATORS[BINARY[type(node.op)], 2], node.target
@@ -527,9 +512,11 @@ class Statements(Expressions):
             return self.put(target, op, self.expression(node.value), node)
         if not isinstance(target, ast.Name):
             raise GradcliError("not-allowed", "only a variable or an entry of one can be assigned")
-        return self.change(self.told(target.id, node), node, self.expression(node.value), op)
+        return self.change(self.record_of(target.id, node), node, self.expression(node.value), op)
 
-    def told(self, name: str, node: ast.Assign | ast.AugAssign | Written, index: Written | None = None) -> Assigned:
+    def record_of(
+        self, name: str, node: ast.Assign | ast.AugAssign | Written, index: Written | None = None
+    ) -> Assigned:
         """Return what a run tells of an augmented or indexed assignment."""
         if isinstance(node, Written):
             return Assigned(name, node, index)
@@ -538,15 +525,15 @@ class Statements(Expressions):
         operator = BINARY[type(node.op)]
         return Assigned(name, self.writer.operand(node.value, operator), index, operator)
 
-    def change(self, told: Assigned, node: ast.AST, operand: Evaluate, op: Op | None) -> Evaluate:
-        """Return a write to a whole variable, which ``told`` names: of what ``op`` makes of it and the operand.
+    def change(self, record: Assigned, node: ast.AST, operand: Evaluate, op: Op | None) -> Evaluate:
+        """Return a write to a whole variable, which ``record`` names: of what ``op`` makes of it and the operand.
 
         Without an operator the operand is what is written.
         """
         from gradcli.language.memory import write_through  # most programs write to nothing
 
-        name, span = told.name, self.spans.of(node)
-        old, others = self.expression(as_load(name, node)), self.others(name)
+        name, span = record.name, self.spans.of(node)
+        old, others = self.expression(load_of(name, node)), self.others(name)
         register, beside = self.variable(name, definite=name in self.definite), self.register()
         combine = None if op is None else binary_operator(op, (None, register), (None, beside))
 
@@ -567,9 +554,9 @@ class Statements(Expressions):
                     refuse_change(f, op or PLUS, before, result, name)
                 if array:
                     f.wrote(before, name, span, first)
-                    result = write_through(regs, others, told, before, result)
+                    result = write_through(regs, others, record, before, result)
                 else:
-                    f.bind(name, result, told)
+                    f.bind(name, result, record)
             except GradcliError as error:
                 raise error.at(span) from None
             regs[register], regs[beside] = result, None
@@ -591,7 +578,7 @@ class Statements(Expressions):
             wanted = ""
         inner = self.write_call(base, wanted) if isinstance(base, ast.Call) else None
         name, first = self.named(base, wanted) if inner is None else inner
-        loaded = as_load(name, base)
+        loaded = load_of(name, base)
         if method in IN_PLACE and len(node.args) == 1 and not node.keywords:
             target = ast.copy_location(ast.Name(name, ast.Store()), base)
             write = self.run_AugAssign(ast.copy_location(ast.AugAssign(target, IN_PLACE[method](), node.args[0]), node))
@@ -608,17 +595,17 @@ class Statements(Expressions):
 
     def write_function(self, node: ast.Call, loaded: ast.Name, method: str) -> Evaluate:
         """Return a write of what the function gives whose name a method has."""
-        given = [
+        texts = [
             *[self.writer.written(part).text for part in node.args],
             *[f"{part.arg}={self.writer.written(part.value).text}" for part in node.keywords],
         ]
         function: ast.expr
         if method in FILLS:
             word, arguments = FILLS[method], [loaded, *node.args]
-            function, text = ast.Name(word, ast.Load()), f"{word}({', '.join([loaded.id, *given])})"
+            function, text = ast.Name(word, ast.Load()), f"{word}({', '.join([loaded.id, *texts])})"
         else:
             word, arguments = method[:-1], node.args
-            function, text = ast.Attribute(loaded, word, ast.Load()), f"{loaded.id}.{word}({', '.join(given)})"
+            function, text = ast.Attribute(loaded, word, ast.Load()), f"{loaded.id}.{word}({', '.join(texts)})"
         call = ast.copy_location(ast.Call(ast.copy_location(function, node.func), arguments, node.keywords), node)
         return self.change(Assigned(loaded.id, Written(text)), node, self.expression(call), None)
 
@@ -627,4 +614,4 @@ class Statements(Expressions):
         base, method = function.value, function.attr
         if isinstance(base, ast.Name) and base.id in MODULES and base.id not in self.variables:
             return False
-        return len(node.args) == 1 if method in IN_PLACE else method in FILLS or method in FUNCTIONS
+        return len(node.args) == 1 if method in IN_PLACE else method in FILLS or writes_result(method)

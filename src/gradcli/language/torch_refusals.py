@@ -17,7 +17,7 @@ from gradcli.engine.naming import called_by, numbered
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.hints import listed
 from gradcli.language.arithmetic import is_tensor
-from gradcli.language.memory import in_part, may_share, root, storage_of, views_under, window_of
+from gradcli.language.memory import in_part, may_share, storage_of, storage_root, views_under, window_of
 from gradcli.language.picking import as_view, basic
 from gradcli.ops.declare import Keeps, keeps_own, kept, value_of
 from gradcli.ops.links import Indices
@@ -57,7 +57,7 @@ def written_later(graph: Graph, node: Operation, writes: dict[Any, list[Write]],
     """
     for k in saved_places(node):
         value = node if k < 0 else node.arguments[k]
-        if not is_tensor(value) or root(graph, value) not in writes or (k == 0 and node.index in changed):
+        if not is_tensor(value) or storage_root(graph, value) not in writes or (k == 0 and node.index in changed):
             continue
         for write in writes.get(storage_of(graph, value), ()):
             if write.mark > node.index and (k > 0 or node.index not in write.inplace):
@@ -135,7 +135,7 @@ def reads_what_is_written(to: Indices, read: Indices, copied: bool) -> bool:
     written = dict(zip(to.ravel().tolist(), read.ravel().tolist(), strict=True))
     if copied:
         return any(written.get(place, place) != place for place in read.ravel().tolist())
-    return any(place in written and place != own for own, place in written.items())
+    return any(place in written and place != target for target, place in written.items())
 
 
 def remark_backward(graph: Graph, output: object) -> None:
@@ -146,7 +146,7 @@ def remark_backward(graph: Graph, output: object) -> None:
     if not (spoiled_by or graph.broken or graph.torn):
         return
     nodes = differentiated(output)
-    read = {argument.index for node in nodes for argument in sources(node)} if graph.torn else set()
+    read = {argument.index for node in nodes for argument in differentiable_arguments(node)} if graph.torn else set()
     if graph.torn & (read | ({output.index} if isinstance(output, Node) else set())):
         graph.remark("torch-refuses", TORN)
     for node in nodes:
@@ -192,18 +192,18 @@ def differentiated(output: object) -> list[Operation]:
         node = stack.pop()
         if node.index not in below:
             below[node.index] = node
-            stack.extend(sources(node))
+            stack.extend(differentiable_arguments(node))
     needs = {node.index for node in below.values() if isinstance(node, Input) and node.active}
     result = []
     for index in sorted(below):
         node = below[index]
-        if isinstance(node, Operation) and any(argument.index in needs for argument in sources(node)):
+        if isinstance(node, Operation) and any(argument.index in needs for argument in differentiable_arguments(node)):
             needs.add(index)
             result.append(node)
     return result
 
 
-def sources(node: Node) -> list[Node]:
+def differentiable_arguments(node: Node) -> list[Node]:
     """Return the arguments to which PyTorch sends, or tries to send, a cotangent."""
     if not isinstance(node, Operation):
         return []
@@ -224,9 +224,9 @@ def remark_second_backward(graph: Graph, output: object) -> None:
     changed = {index for write in graph.writes for index in write.inplace}
     kept_by: dict[str, str] = {}
     for node in differentiated(output):
-        found = kept_for(node, changed)
-        if found:
-            kept_by.setdefault(called_by(graph, node), kept_text(node, found, names))
+        places = kept_for(node, changed)
+        if places:
+            kept_by.setdefault(called_by(graph, node), kept_text(node, places, names))
     if not kept_by:
         return
     words = [f"{word} saves {what}" for word, what in kept_by.items()]
@@ -276,15 +276,15 @@ def is_whole_slice(part: object, length: int) -> bool:
     )
 
 
-def kept_text(node: Operation, found: list[int], names: dict[int, str]) -> str:
+def kept_text(node: Operation, places: list[int], names: dict[int, str]) -> str:
     """Return what is kept, by the names of the program where it has any."""
-    own = {OUTPUT: names.get(node.index, "its result"), OWN_VALUES: "what it needs"}
-    values = [k for k in found if k < 0 or isinstance(node.arguments[k], Node)]
-    words = list(dict.fromkeys(own.get(k) or name_of(node.arguments[k], names) for k in values or found))
+    unnamed = {OUTPUT: names.get(node.index, "its result"), OWN_VALUES: "what it needs"}
+    values = [k for k in places if k < 0 or isinstance(node.arguments[k], Node)]
+    words = list(dict.fromkeys(unnamed.get(k) or value_name(node.arguments[k], names) for k in values or places))
     return listed(words, len(words))
 
 
-def name_of(value: Any, names: dict[int, str]) -> str:
+def value_name(value: Any, names: dict[int, str]) -> str:
     """Return what the program calls a value that an operation was given."""
     if isinstance(value, Input):
         return value.name

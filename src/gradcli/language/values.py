@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,9 +59,9 @@ def detached(value: Any) -> Any:
 def require_finite(name: str, array: Array) -> None:
     """Raise ``value`` where an entry is inf or nan."""
     if not all_finite(array):
-        found = np.asarray(array)
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0]) if found.ndim else ()
-        shown = f"{found[place]} at {list(place)}" if place else str(found)
+        numbers = np.asarray(array)
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(numbers))[0]) if numbers.ndim else ()
+        shown = f"{numbers[place]} at {list(place)}" if place else str(numbers)
         raise GradcliError("value", f"{name} must be finite: it has {shown}")
 
 
@@ -139,7 +138,6 @@ MARKS = re.compile(r"[()\[\],;\s]")
 BLANKS = " \t\r\f\v"
 OPERATOR = re.compile(r"[*/%@<>=&|^].*|.*[-+*/%@<>=&|^~!]|and|or|not|if|else")
 """A word of an expression that blanks do not part into numbers."""
-OUTSIDE = re.compile(r"[()\[\]{}\n]")
 POINTS = frozenset(".eE")
 """Characters of a number that is not typed as an integer."""
 SUM = frozenset("+-_0123456789,[] \t\n")
@@ -204,10 +202,8 @@ def refuse_lines(text: str) -> None:
 
     Lines may end a row, with ``;``.
     """
-    if "\n" not in text:
-        return
     before = ""
-    for start, end in logical_lines(text):
+    for start, end in _split(text, "\n") if "\n" in text else ():
         line = text[start:end].strip()
         if line and before and before[-1] != ";" and line[0] != ";":
             raise GradcliError(
@@ -217,18 +213,6 @@ def refuse_lines(text: str) -> None:
                 hint="write 1,2 for two entries, or 1;2 for two rows",
             )
         before = line or before
-
-
-def logical_lines(text: str) -> Iterator[Span]:
-    """Yield the spans of lines; a bracket that is open goes on to the next."""
-    depth, start = 0, 0
-    for mark in OUTSIDE.finditer(text):
-        if mark[0] != "\n":
-            depth += 1 if mark[0] in "([{" else -1
-        elif depth <= 0:
-            yield start, mark.start()
-            start = mark.end()
-    yield start, len(text)
 
 
 def _read(text: str, name: str, bounds: Bounds, lines: bool) -> Given:
@@ -306,18 +290,18 @@ def _item(text: str, span: Span, bounds: Bounds) -> int | float | Given:
     item = text[slice(*span)].strip()
     if not item:
         raise GradcliError("value", "a number is missing here", span=span, facts=NoValue())
-    if is_number(item):
+    if is_number_text(item):
         return _number(item, span)
     if re.match(r"[+-]\s*[+-]", item):
         raise GradcliError("value", f"'{item}' is not a number", span=span, facts=NoValue())
     words = item.split()
-    if len(words) > 1 and all(map(is_number, words)):
+    if len(words) > 1 and all(map(is_number_text, words)):
         short = words if len(words) < 9 else [*words[:4], "...", words[-1]]
         raise GradcliError("value", "numbers need commas between them", span=span, hint=f"write {','.join(short)}")
     return _constant(text, span, bounds)
 
 
-def is_number(text: str) -> bool:
+def is_number_text(text: str) -> bool:
     """Return whether a text is a number as Python writes it, ``1_000`` too; zeros may lead."""
     return bool(NUMBER.fullmatch(text) or ("_" in text and re.fullmatch(_WITH_UNDERSCORES, text)))
 
@@ -392,10 +376,10 @@ def read_json(text: str, key: str | None = None) -> Given:
         ) from None
     except RecursionError:
         raise GradcliError("value", "the lists are nested too deeply") from None
-    return array_of(entry_of(data, key), None)
+    return array_of_lists(json_entry(data, key), None)
 
 
-def entry_of(data: Any, key: str | None) -> Any:
+def json_entry(data: Any, key: str | None) -> Any:
     """Return what a JSON object has under a key, or what is no object as it stands; raises ``value``."""
     if not isinstance(data, dict):
         if key is not None:
@@ -411,7 +395,7 @@ def entry_of(data: Any, key: str | None) -> Any:
     )
 
 
-def array_of(data: Any, dtype: Any = np.float64) -> Given:
+def array_of_lists(data: Any, dtype: Any = np.float64) -> Given:
     """Return nested lists of numbers as an array; raises ``value`` for anything else."""
     shape = _shape(data)
     array = np.array(data, dtype=dtype).reshape(shape)

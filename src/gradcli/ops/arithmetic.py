@@ -181,78 +181,66 @@ OF_TENSORS = "torch numpy method tensors"
 NAN_AND_TIES = "nan only where both are; a tie gives the first the gradient"
 
 # fmt: off
-# name, forward, vjps, formula: what else the record holds
-ADD = elementwise(
-    "add", operator.add, passed, passed, lambda s, a, b: a + b, spelled=None,
+# name, forward, a vjp for each argument, formula or slopes: what else the record holds
+ADD = elementwise("add", operator.add, passed, passed, formula=lambda s, a, b: a + b,
     text=Text(operator="+", template="{} + {}", precedence=60, cancels="sum", rule="sum"),
-    entries=Entries(mentions=on_none),
-    whole=SUM, reads=((), ()))
-SUB = elementwise(
-    "sub", operator.sub, passed, lambda g, _y, _a, _b: -g, lambda s, a, b: a - b, spelled=None,
+    entries=Entries(mentions=on_none), whole=SUM, reads=((), ()), spelled=None)
+SUB = elementwise("sub", operator.sub, passed, lambda g, _y, _a, _b: -g, formula=lambda s, a, b: a - b,
     text=Text(operator="-", template="{} - {}", precedence=60, cancels="difference", rule="difference"),
-    entries=Entries(mentions=on_none), whole=DIFFERENCE, reads=((), ()))
-MUL = elementwise(
-    "mul", operator.mul, lambda g, _y, _a, b: g * b, lambda g, _y, a, _b: g * a, lambda s, a, b: a * b,
+    entries=Entries(mentions=on_none), whole=DIFFERENCE, reads=((), ()), spelled=None)
+MUL = elementwise("mul", operator.mul, lambda g, _y, _a, b: g * b, lambda g, _y, a, _b: g * a,
+    formula=lambda s, a, b: a * b,
     text=Text(operator="*", template="{}*{}", precedence=70,
               rule=lambda active: "product" if len(active) > 1 else "constant factor"),
-              entries=Entries(mentions=on_others), whole=PRODUCT,
-    spelled=Spelled(also="multiply", doc="x*other, entry by entry"), reads=((1,), (0,)))
-DIV = elementwise(
-    "div", quotient, lambda g, _y, _a, b: g / b, lambda g, _y, a, b: -g * (a / b / b), lambda s, a, b: a / b,
-    spelled=None,
+    entries=Entries(mentions=on_others), whole=PRODUCT, reads=((1,), (0,)),
+    spelled=Spelled(also="multiply", doc="x*other, entry by entry"))
+DIV = elementwise("div", quotient, lambda g, _y, _a, b: g / b, lambda g, _y, a, b: -g * (a / b / b),
+    formula=lambda s, a, b: a / b,
     text=Text(operator="/", template="{}/{}", precedence=70,
               rule=lambda active: "constant factor" if [*active] == [0] else "quotient"),
     entries=Entries(mentions=lambda k, active: k == 1 or 1 in active), whole=QUOTIENT,
     exact=Exactly(value=lambda a, b: a / b), domain=((-2, 2), (0.5, 2)),
     torch=Torch(saves=((1,), (Keeps.OWN,)), saves_of_arrays=((), (0, 1)), differs=beyond, says=BEYOND),
-    splits_zero=lambda k, a, b: b == 0 if k == 1 else False, reads=((1,), (0, 1)))
-REMAINDER = elementwise(
-    "remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b), None, slopes=lambda s, a,
-    b: (s.number(1), -s.floor_divide(a, b)),
+    splits_zero=lambda k, a, b: b == 0 if k == 1 else False, reads=((1,), (0, 1)), spelled=None)
+REMAINDER = elementwise("remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b),
+    slopes=lambda s, a, b: (s.number(1), -s.floor_divide(a, b)),
     text=Text(operator="%", template="{} % {}", precedence=70), whole=REST,
-    exact=Exactly(pieces=Piecewise(np.floor_divide, rest_of)),
-    domain=((0.1, 0.9), (1, 2)), spelled=Spelled(also="mod", doc="x % other, with the sign of other"),
-    reads=((), (0, 1)))
-NEG = elementwise(
-    "neg", operator.neg, lambda g, _y, _x: -g, lambda s, x: -x,
-    text=Text(operator="-", template="-{}", precedence=80, rule="constant factor"),
-    entries=Entries(mentions=on_none), spelled=Spelled(also="negative", doc="-x", kinds=OF_NUMBERS), reads=NOTHING)
-POW = elementwise(
-    "pow", power, power_vjp_base, lambda g, y, x, p: g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x)),
-    lambda s, x, p: s.power(x, p),
+    exact=Exactly(pieces=Piecewise(np.floor_divide, rest_of)), domain=((0.1, 0.9), (1, 2)), reads=((), (0, 1)),
+    spelled=Spelled(also="mod", doc="x % other, with the sign of other"))
+NEG = elementwise("neg", operator.neg, lambda g, _y, _x: -g, formula=lambda s, x: -x,
+    text=Text(operator="-", template="-{}", precedence=80, rule="constant factor"), entries=Entries(mentions=on_none),
+    reads=NOTHING, spelled=Spelled(also="negative", doc="-x", kinds=OF_NUMBERS))
+POW = elementwise("pow", power, power_vjp_base,
+    lambda g, y, x, p: g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x)), formula=lambda s, x, p: s.power(x, p),
     text=Text(operator="**", template="{}**{}", precedence=90, right=True,
               backward=((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})"),
               rule=lambda active: "power" if 1 not in active else "general power" if 0 in active else "exponential"),
     whole=POWERS,
     exact=Exactly(value=lambda x, p: np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p),
-    edge=at_root,
-    domain=((0.2, 2), (-2, 2)), torch=Torch(saves=((0, 1), (0, 1, Keeps.OUTPUT)),
-                                            saves_of_arrays=((Keeps.OUTPUT,), ())),
+    edge=at_root, domain=((0.2, 2), (-2, 2)),
+    torch=Torch(saves=((0, 1), (0, 1, Keeps.OUTPUT)), saves_of_arrays=((Keeps.OUTPUT,), ())),
     zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"),
-    splits_zero=lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False,
-    spelled=Spelled("torch numpy math method", also="power float_power", doc="x to the power other"),
-    reads=((0, 1), (OUT, 0, 1)))
-MAXIMUM = elementwise(
-    "maximum", np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
-    None, slopes=lambda s, a, b: (s.heaviside(a - b, s.HALF), s.heaviside(b - a, s.HALF)), kink=HALF_EACH,
-    exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
-                                   b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2)))),
+    splits_zero=lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False, reads=((0, 1), (OUT, 0, 1)),
+    spelled=Spelled("torch numpy math method", also="power float_power", doc="x to the power other"))
+MAXIMUM = elementwise("maximum", np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
+    slopes=lambda s, a, b: (s.heaviside(a - b, s.HALF), s.heaviside(b - a, s.HALF)),
+    kink=HALF_EACH,
+    exact=Exactly(pieces=Piecewise(
+        order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2)))),
     spelled=Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=KEPT))
-MINIMUM = elementwise(
-    "minimum", np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
-    None, slopes=lambda s, a, b: (s.heaviside(b - a, s.HALF), s.heaviside(a - b, s.HALF)), kink=HALF_EACH,
-    exact=Exactly(pieces=Piecewise(order_of, lambda piece, a,
-                                   b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2)))),
+MINIMUM = elementwise("minimum", np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
+    slopes=lambda s, a, b: (s.heaviside(b - a, s.HALF), s.heaviside(a - b, s.HALF)),
+    kink=HALF_EACH,
+    exact=Exactly(pieces=Piecewise(
+        order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2)))),
     spelled=Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=KEPT))
-elementwise(
-    "fmax", np.fmax, lambda g, _y, a, b: np.where(is_first(a, b), g, 0.0),
-    lambda g, _y, a, b: np.where(is_first(a, b), 0.0, g), lambda s, a, b: s.clamp_min(a, b), kink=FIRST,
-    exact=Exactly(pieces=Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where)),
+elementwise("fmax", np.fmax, lambda g, _y, a, b: np.where(is_first(a, b), g, 0.0),
+    lambda g, _y, a, b: np.where(is_first(a, b), 0.0, g), formula=lambda s, a, b: s.clamp_min(a, b),
+    kink=FIRST, exact=Exactly(pieces=Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where)),
     spelled=Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=KEPT))
-elementwise(
-    "fmin", np.fmin, lambda g, _y, a, b: np.where(is_least(a, b), g, 0.0),
-    lambda g, _y, a, b: np.where(is_least(a, b), 0.0, g), lambda s, a, b: s.clamp_max(a, b), kink=FIRST,
-    exact=Exactly(pieces=Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where)),
+elementwise("fmin", np.fmin, lambda g, _y, a, b: np.where(is_least(a, b), g, 0.0),
+    lambda g, _y, a, b: np.where(is_least(a, b), 0.0, g), formula=lambda s, a, b: s.clamp_max(a, b),
+    kink=FIRST, exact=Exactly(pieces=Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where)),
     spelled=Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=KEPT))
 # fmt: on
 
@@ -295,15 +283,15 @@ def zero(g: Array, *_: Array, **_options: Any) -> Array:
 def without_slope(name: str, forward: Rule, count: int = 1, **record: Any) -> Op:
     """Declare an op without a derivative: if the record does not say otherwise, its value tells its pieces apart."""
     record = {"exact": Exactly(pieces=decided(forward)), **record}
-    return declare(Op(name, forward, (None,) * count, no_links, **record))
+    return declare(name, forward, (None,) * count, no_links, **record)
 
 
 # fmt: off
-ROUNDED_DIV = declare(Op(
+ROUNDED_DIV = declare(
     "rounded_div", rounded_quotient, (zero, zero), no_links, reads=((), ()), step=True,
     kink=Kink(
         lambda a, b, rounding_mode: (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0)), "0 is taken"),
-    exact=Exactly(pieces=decided(rounded_quotient)), torch=Torch(saves=((),)), text=Text(spelled="div")))
+    exact=Exactly(pieces=decided(rounded_quotient)), torch=Torch(saves=((),)), text=Text(spelled="div"))
 FLOOR_DIVIDE = without_slope(
     "floor_divide", np.floor_divide, 2, flat=True, step=True, whole=WHOLE_QUOTIENT, torch=Torch(raises=True),
     text=Text(operator="//", template="{}//{}", precedence=70))

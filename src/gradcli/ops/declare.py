@@ -16,7 +16,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import links
-from gradcli.ops.links import OUT, Doubles, Formula, Links, Local, Options, Rule, Tensor, Test, Vjp
+from gradcli.ops.links import OUT, At, Doubles, Formula, Links, Local, Options, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
 from gradcli.records import dataclass, field, replace
 
@@ -270,10 +270,10 @@ class Text:
     ``operator`` is its sign; empty: it is called as a function, as ``write`` has it. ``template`` with a
     ``precedence`` below 100 is how an operator stands in a formula, from the right where ``right``. ``listed`` marks an
     op that is written entry by entry, since the language has no expression for it. ``spelled`` is the function that it
-    is called by; empty: its name. ``defaults`` are the options that the function takes where none are given, ``words``
-    what options are called in the language, where that is another name. ``cancels`` is what an op is called of which
-    little is left where its two sides cancel. ``rule`` is what people call the rule of its derivative by the arguments
-    that are active; empty: the function's name.
+    is called by, ``{kind}`` the one that an option names; empty: its name. ``defaults`` are the options that the
+    function takes where none are given, ``words`` what options are called in the language, where that is another name.
+    ``cancels`` is what an op is called of which little is left where its two sides cancel. ``rule`` is what people call
+    the rule of its derivative by the arguments that are active; empty: the function's name.
 
     ``backward`` has for each argument the vjp as people write it, with ``{g}`` for the cotangent, ``{0}`` for argument
     0, ``{y}`` for the output, ``{G}`` and ``{Y}`` for g and y with the axes back that a reduction took away, ``{C}``
@@ -427,11 +427,11 @@ OPERATORS: dict[tuple[str, int], Op] = {}
 """The op of each operator of the language, by its sign and its number of operands."""
 
 
-def declare(op: Op) -> Op:
-    """Enter an op in the table."""
-    if op.name in OPS:
-        raise ValueError(f"op {op.name!r} is declared twice")
-    OPS[op.name] = op
+def declare(name: str, *rules: Any, **record: Any) -> Op:
+    """Enter an op in the table, by the fields of its record."""
+    if name in OPS:
+        raise ValueError(f"op {name!r} is declared twice")
+    op = OPS[name] = Op(name, *rules, **record)
     if op.text.operator:
         OPERATORS[op.text.operator, len(op.vjps) if isinstance(op.vjps, tuple) else 0] = op
     return op
@@ -496,14 +496,13 @@ def tensor(value: object) -> Any:
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
-def holds_somewhere(found: Any) -> bool:
+def holds_somewhere(test: Any) -> bool:
     """Return whether a test holds in any entry; ``any`` of numpy takes ten times as long for one truth value."""
-    return bool(found) if type(found) in (bool, np.bool_) else bool(np.asarray(found).any())
+    return bool(test) if type(test) in (bool, np.bool_) else bool(np.asarray(test).any())
 
 
-def no_links(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def no_links(_at: At) -> list[Links]:
     """Return no link at all: the output is flat or not differentiable."""
-    del argument, out, values, static
     return []
 
 
@@ -569,12 +568,17 @@ def parts_kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> li
 # --- what rules are called ---
 
 
-def rule_of(op: Op, active: Collection[int]) -> str:
+def op_name(op: Op, static: Options) -> str:
+    """Return what an operation is called: the function that it is spelled as, else its op."""
+    return op.text.spelled.format(**static) or op.name
+
+
+def rule_of(op: Op, active: Collection[int], static: Options) -> str:
     """Return what the rule of an operation is called where derivatives flow to the arguments ``active``.
 
     >>> from gradcli.ops import OPS
-    >>> rule_of(OPS["mul"], [0, 1]), rule_of(OPS["mul"], [1]), rule_of(OPS["pow"], [1]), rule_of(OPS["tanh"], [0])
-    ('product', 'constant factor', 'exponential', 'tanh')
+    >>> [rule_of(OPS[op], active, {}) for op, active in (("mul", [0, 1]), ("mul", [1]), ("pow", [1]), ("tanh", [0]))]
+    ['product', 'constant factor', 'exponential', 'tanh']
     """
     rule = op.text.rule(active) if callable(op.text.rule) else op.text.rule
-    return rule or op.text.spelled or op.name
+    return rule or op_name(op, static)

@@ -240,114 +240,98 @@ def spelled(doc: str, where: str = EVERYWHERE, also: str = "", kinds: Kinds = FL
 
 
 # fmt: off
-# name, forward, vjps, formula, spelled: what else the record holds
-elementwise("sin", np.sin, lambda g, _y, x: g * np.cos(x), None, slopes=lambda s, x: (s.cos(x),),
-            symmetry=Symmetry.ODD, edge=is_far,
-            spelled=spelled("the sine of an angle in radians", kinds=UNLIKE_NUMPY))
-elementwise("cos", np.cos, lambda g, _y, x: g * -np.sin(x), None, slopes=lambda s, x: (-s.sin(x),),
-            symmetry=Symmetry.EVEN, edge=is_far,
-            spelled=spelled("the cosine of an angle in radians", kinds=UNLIKE_NUMPY))
-elementwise("tan", np.tan, lambda g, y, _x: g * (1 + y * y), None, slopes=lambda s, x: (s.tan(x) ** 2 + 1,),
-            symmetry=Symmetry.ODD, edge=is_far, domain=((-1.2, 1.2),),
-            spelled=spelled("the tangent of an angle in radians", kinds=UNLIKE_NUMPY), reads=OUTPUT)
-elementwise("asin", np.arcsin, lambda g, _y, x: g / np.sqrt((1 - x) * (1 + x)), None, slopes=lambda s,
-            x: (s.asin_slope(x),), torch=OUTSIDE,
-            again=(lambda g, _y, x: g * asin_slope(x),), domain=((-0.9, 0.9),),
-            spelled=spelled("the angle whose sine is x", also="arcsin", kinds=UNLIKE_NUMPY))
-elementwise("acos", np.arccos, lambda g, _y, x: -g / np.sqrt((1 - x) * (1 + x)), None, slopes=lambda s,
-            x: (-s.asin_slope(x),), torch=OUTSIDE,
-            again=(lambda g, _y, x: -g * asin_slope(x),), domain=((-0.9, 0.9),),
-            spelled=spelled("the angle whose cosine is x", also="arccos", kinds=UNLIKE_NUMPY))
-elementwise("atan", np.arctan, lambda g, _y, x: g / (x * x + 1), None, slopes=lambda s, x: (1 / (x**2 + 1),),
-            symmetry=Symmetry.ODD,
-            spelled=spelled("the angle whose tangent is x", also="arctan", kinds=UNLIKE_NUMPY))
-elementwise("sinh", np.sinh, lambda g, _y, x: g * np.cosh(x), None, slopes=lambda s, x: (s.cosh(x),),
-            symmetry=Symmetry.ODD,
-            spelled=spelled("the hyperbolic sine", kinds=UNLIKE_NUMPY))
-elementwise("cosh", np.cosh, lambda g, _y, x: g * np.sinh(x), None, slopes=lambda s, x: (s.sinh(x),),
-            symmetry=Symmetry.EVEN,
-            spelled=spelled("the hyperbolic cosine", kinds=UNLIKE_NUMPY))
-elementwise("tanh", np.tanh, lambda g, _y, x: g / np.cosh(x) ** 2, None, slopes=lambda s, x: (s.tanh_slope(x),),
-            torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, 1 - y * y)),
-            again=(lambda g, _y, x: g * tanh_slope(x),),
-            text=Text(backward=("{g}*(1 - {y}**2)",)),
-            spelled=spelled("the hyperbolic tangent", "torch numpy math functional method", kinds=UNLIKE_NUMPY))
-elementwise("asinh", np.arcsinh, lambda g, _y, x: g / np.hypot(x, 1), None, slopes=lambda s, x: (s.asinh_slope(x),),
-            torch=Torch(doubles=lambda y, x: (None, 1 / np.sqrt(x * x + 1))),
-            spelled=spelled("the inverse of sinh", also="arcsinh", kinds=UNLIKE_NUMPY))
+# name, forward, a vjp for each argument, formula or slopes: what else the record holds
+elementwise("sin", np.sin, lambda g, _y, x: g * np.cos(x), slopes=lambda s, x: (s.cos(x),),
+    symmetry=Symmetry.ODD, edge=is_far, spelled=spelled("the sine of an angle in radians", kinds=UNLIKE_NUMPY))
+elementwise("cos", np.cos, lambda g, _y, x: g * -np.sin(x), slopes=lambda s, x: (-s.sin(x),),
+    symmetry=Symmetry.EVEN, edge=is_far, spelled=spelled("the cosine of an angle in radians", kinds=UNLIKE_NUMPY))
+elementwise("tan", np.tan, lambda g, y, _x: g * (1 + y * y), slopes=lambda s, x: (s.tan(x) ** 2 + 1,),
+    symmetry=Symmetry.ODD, edge=is_far, domain=((-1.2, 1.2),), reads=OUTPUT,
+    spelled=spelled("the tangent of an angle in radians", kinds=UNLIKE_NUMPY))
+elementwise("asin", np.arcsin, lambda g, _y, x: g / np.sqrt((1 - x) * (1 + x)), slopes=lambda s, x: (s.asin_slope(x),),
+    again=(lambda g, _y, x: g * asin_slope(x),),
+    torch=OUTSIDE, domain=((-0.9, 0.9),),
+    spelled=spelled("the angle whose sine is x", also="arcsin", kinds=UNLIKE_NUMPY))
+elementwise("acos", np.arccos, lambda g, _y, x: -g / np.sqrt((1 - x) * (1 + x)),
+    slopes=lambda s, x: (-s.asin_slope(x),), again=(lambda g, _y, x: -g * asin_slope(x),),
+    torch=OUTSIDE, domain=((-0.9, 0.9),),
+    spelled=spelled("the angle whose cosine is x", also="arccos", kinds=UNLIKE_NUMPY))
+elementwise("atan", np.arctan, lambda g, _y, x: g / (x * x + 1), slopes=lambda s, x: (1 / (x**2 + 1),),
+    symmetry=Symmetry.ODD, spelled=spelled("the angle whose tangent is x", also="arctan", kinds=UNLIKE_NUMPY))
+elementwise("sinh", np.sinh, lambda g, _y, x: g * np.cosh(x), slopes=lambda s, x: (s.cosh(x),),
+    symmetry=Symmetry.ODD, spelled=spelled("the hyperbolic sine", kinds=UNLIKE_NUMPY))
+elementwise("cosh", np.cosh, lambda g, _y, x: g * np.sinh(x), slopes=lambda s, x: (s.sinh(x),),
+    symmetry=Symmetry.EVEN, spelled=spelled("the hyperbolic cosine", kinds=UNLIKE_NUMPY))
+elementwise("tanh", np.tanh, lambda g, _y, x: g / np.cosh(x) ** 2, slopes=lambda s, x: (s.tanh_slope(x),),
+    again=(lambda g, _y, x: g * tanh_slope(x),),
+    torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, 1 - y * y)),
+    text=Text(backward=("{g}*(1 - {y}**2)",)),
+    spelled=spelled("the hyperbolic tangent", "torch numpy math functional method", kinds=UNLIKE_NUMPY))
+elementwise("asinh", np.arcsinh, lambda g, _y, x: g / np.hypot(x, 1), slopes=lambda s, x: (s.asinh_slope(x),),
+    torch=Torch(doubles=lambda y, x: (None, 1 / np.sqrt(x * x + 1))),
+    spelled=spelled("the inverse of sinh", also="arcsinh", kinds=UNLIKE_NUMPY))
 elementwise("acosh", np.arccosh, lambda g, _y, x: g / np.sqrt(abs(x) - 1) / np.sqrt(abs(x) + 1),
-            None, slopes=lambda s, x: (1 / (s.sqrt(x - 1) * s.sqrt(x + 1)),), domain=((1.1, 3),),
-            torch=replace(OUTSIDE, doubles=lambda y, x: (None, 1 / np.sqrt(x * x - 1))),
-            spelled=spelled("the inverse of cosh", also="arccosh"))
-elementwise("atanh", np.arctanh, lambda g, _y, x: g / ((1 - x) * (1 + x)), None, slopes=lambda s,
-            x: (s.atanh_slope(x),),
-            domain=((-0.9, 0.9),), spelled=spelled("the inverse of tanh", also="arctanh"))
-elementwise("exp", np.exp, lambda g, y, _x: g * y, lambda s, x: s.exp(x), spelled=spelled("e**x", kinds=UNLIKE_NUMPY),
-            reads=OUTPUT)
-elementwise("expm1", np.expm1, lambda g, _y, x: g * np.exp(x), None, slopes=lambda s, x: (s.exp(x),),
-            torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, y + 1)),
-            spelled=spelled("exp(x) - 1", SPECIAL, kinds=UNLIKE_NUMPY))
-elementwise("exp2", np.exp2, lambda g, y, _x: g * y * LN2, None, slopes=lambda s, x: (s.exp2(x) * s.log(2),),
-            spelled=spelled("2**x", SPECIAL),
-            reads=OUTPUT)
-elementwise("log", np.log, lambda g, _y, x: g / x, lambda s, x: s.log(x), torch=FAR, domain=((0.2, 3),),
-            spelled=spelled("the natural logarithm", also="ln"))
-elementwise("log2", np.log2, lambda g, _y, x: g / (x * LN2), None, slopes=lambda s, x: (1 / (x * s.log(2)),),
-            domain=((0.2, 3),),
-            spelled=spelled("the logarithm to base 2"))
-elementwise("log10", np.log10, lambda g, _y, x: g / (x * LN10), None, slopes=lambda s, x: (1 / (x * s.log(10)),),
-            domain=((0.2, 3),),
-            spelled=spelled("the logarithm to base 10"))
-elementwise("log1p", np.log1p, lambda g, _y, x: g / (x + 1), None, slopes=lambda s, x: (1 / (1 + x),),
-            domain=((-0.8, 3),),
-            spelled=spelled("log(1 + x)", SPECIAL, kinds=UNLIKE_NUMPY))
-elementwise("sqrt", np.sqrt, lambda g, y, _x: g / (2 * y), lambda s, x: s.sqrt(x), torch=FAR, domain=((0.2, 3),),
-            spelled=spelled("the square root"), reads=OUTPUT)
-elementwise("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, y, _x: -0.5 * g * y**3, None, slopes=lambda s,
-            x: (-(s.rsqrt(x) ** 3) / 2,),
-            splits_zero=at_zero, domain=((0.2, 3),), spelled=spelled("1/sqrt(x)", "torch method"), reads=OUTPUT)
-elementwise("cbrt", np.cbrt, lambda g, y, _x: g / (3 * y * y), None, slopes=lambda s, x: (1 / (3 * s.cbrt(x) ** 2),),
-            domain=((0.2, 3),),
-            spelled=spelled("the real cube root", "numpy math method"), reads=OUTPUT)
-elementwise("square", np.square, lambda g, _y, x: g * (2 * x), lambda s, x: x**2,
-            spelled=spelled("x**2", "torch numpy method", kinds=COUNTED), text=Text(rule="power"))
-elementwise("reciprocal", lambda x: 1 / x, lambda g, y, _x: -g * (y * y), lambda s, x: 1 / x, splits_zero=at_zero,
-            domain=((0.3, 3),), spelled=spelled("1/x", "torch numpy method",
-                                                kinds=Kinds(Made.OTHER_FLOAT, Made.OTHER_FLOAT)), reads=OUTPUT,
-                                                text=Text(rule="power"))
-elementwise("erf", erf, lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g, None, slopes=lambda s,
-            x: (2 * s.exp(-(x**2)) / s.sqrt(s.pi),), symmetry=Symmetry.ODD,
-            exact=Exactly(value=exactly.each("erf")),
-            spelled=spelled("the error function", "torch math special method"))
-elementwise("sinc", sinc, lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(x)), None, slopes=lambda s,
-            x: (s.sinc_slope(x),),
-            edge=is_far, zero_at=at_zero, zero_text=("{0} == 0",), again=(lambda g, _y, x: g * sinc_slope(x),),
-            exact=Exactly(value=exactly.each("sinc")), domain=((0.2, 1.8),), text=Text(backward=(SINC_BACK,)),
-            torch=Torch(doubles=sinc_in_torch), spelled=spelled("sin(πx)/(πx), 1 at 0", "torch numpy special method"))
+    slopes=lambda s, x: (1 / (s.sqrt(x - 1) * s.sqrt(x + 1)),),
+    domain=((1.1, 3),), torch=replace(OUTSIDE, doubles=lambda y, x: (None, 1 / np.sqrt(x * x - 1))),
+    spelled=spelled("the inverse of cosh", also="arccosh"))
+elementwise("atanh", np.arctanh, lambda g, _y, x: g / ((1 - x) * (1 + x)), slopes=lambda s, x: (s.atanh_slope(x),),
+    domain=((-0.9, 0.9),), spelled=spelled("the inverse of tanh", also="arctanh"))
+elementwise("exp", np.exp, lambda g, y, _x: g * y, formula=lambda s, x: s.exp(x),
+    reads=OUTPUT, spelled=spelled("e**x", kinds=UNLIKE_NUMPY))
+elementwise("expm1", np.expm1, lambda g, _y, x: g * np.exp(x), slopes=lambda s, x: (s.exp(x),),
+    torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, y + 1)),
+    spelled=spelled("exp(x) - 1", SPECIAL, kinds=UNLIKE_NUMPY))
+elementwise("exp2", np.exp2, lambda g, y, _x: g * y * LN2, slopes=lambda s, x: (s.exp2(x) * s.log(2),),
+    reads=OUTPUT, spelled=spelled("2**x", SPECIAL))
+elementwise("log", np.log, lambda g, _y, x: g / x, formula=lambda s, x: s.log(x),
+    torch=FAR, domain=((0.2, 3),), spelled=spelled("the natural logarithm", also="ln"))
+elementwise("log2", np.log2, lambda g, _y, x: g / (x * LN2), slopes=lambda s, x: (1 / (x * s.log(2)),),
+    domain=((0.2, 3),), spelled=spelled("the logarithm to base 2"))
+elementwise("log10", np.log10, lambda g, _y, x: g / (x * LN10), slopes=lambda s, x: (1 / (x * s.log(10)),),
+    domain=((0.2, 3),), spelled=spelled("the logarithm to base 10"))
+elementwise("log1p", np.log1p, lambda g, _y, x: g / (x + 1), slopes=lambda s, x: (1 / (1 + x),),
+    domain=((-0.8, 3),), spelled=spelled("log(1 + x)", SPECIAL, kinds=UNLIKE_NUMPY))
+elementwise("sqrt", np.sqrt, lambda g, y, _x: g / (2 * y), formula=lambda s, x: s.sqrt(x),
+    torch=FAR, domain=((0.2, 3),), reads=OUTPUT, spelled=spelled("the square root"))
+elementwise("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, y, _x: -0.5 * g * y**3,
+    slopes=lambda s, x: (-(s.rsqrt(x) ** 3) / 2,),
+    splits_zero=at_zero, domain=((0.2, 3),), reads=OUTPUT, spelled=spelled("1/sqrt(x)", "torch method"))
+elementwise("cbrt", np.cbrt, lambda g, y, _x: g / (3 * y * y), slopes=lambda s, x: (1 / (3 * s.cbrt(x) ** 2),),
+    domain=((0.2, 3),), reads=OUTPUT, spelled=spelled("the real cube root", "numpy math method"))
+elementwise("square", np.square, lambda g, _y, x: g * (2 * x), formula=lambda s, x: x**2,
+    text=Text(rule="power"), spelled=spelled("x**2", "torch numpy method", kinds=COUNTED))
+elementwise("reciprocal", lambda x: 1 / x, lambda g, y, _x: -g * (y * y), formula=lambda s, x: 1 / x,
+    splits_zero=at_zero, domain=((0.3, 3),), reads=OUTPUT, text=Text(rule="power"),
+    spelled=spelled("1/x", "torch numpy method", kinds=Kinds(Made.OTHER_FLOAT, Made.OTHER_FLOAT)))
+elementwise("erf", erf, lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g,
+    slopes=lambda s, x: (2 * s.exp(-(x**2)) / s.sqrt(s.pi),),
+    symmetry=Symmetry.ODD, exact=Exactly(value=exactly.each("erf")),
+    spelled=spelled("the error function", "torch math special method"))
+elementwise("sinc", sinc, lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(x)),
+    slopes=lambda s, x: (s.sinc_slope(x),), again=(lambda g, _y, x: g * sinc_slope(x),),
+    edge=is_far, zero_at=at_zero, zero_text=("{0} == 0",), exact=Exactly(value=exactly.each("sinc")),
+    domain=((0.2, 1.8),), text=Text(backward=(SINC_BACK,)), torch=Torch(doubles=sinc_in_torch),
+    spelled=spelled("sin(πx)/(πx), 1 at 0", "torch numpy special method"))
 elementwise("hypot", np.hypot, lambda g, z, x, _y: g * (x / z), lambda g, z, _x, y: g * (y / z),
-            None, slopes=lambda s, x, y: (x / s.hypot(x, y), y / s.hypot(x, y)),
-            exact=Exactly(value=lambda x, y: np.sqrt(x * x + y * y)),
-            domain=((0.3, 2), (0.3, 2)),
-            spelled=spelled("sqrt(x**2 + other**2)", f"{EVERYWHERE} tensors", kinds=BY_NUMPY),
-            reads=((OUT, 0), (OUT, 1)))
+    slopes=lambda s, x, y: (x / s.hypot(x, y), y / s.hypot(x, y)),
+    exact=Exactly(value=lambda x, y: np.sqrt(x * x + y * y)), domain=((0.3, 2), (0.3, 2)), reads=((OUT, 0), (OUT, 1)),
+    spelled=spelled("sqrt(x**2 + other**2)", f"{EVERYWHERE} tensors", kinds=BY_NUMPY))
 elementwise("atan2", np.arctan2, lambda g, _z, y, x: g * per_square(x, y, x),
-            lambda g, _z, y, x: -g * per_square(y, y, x), None, slopes=lambda s, y,
-            x: (s.over_squares(x, y, x), -s.over_squares(y, y, x)), torch=FAR,
-            exact=Exactly(pieces=Piecewise(exactly.cut_side, exactly.angle_on)), domain=((0.3, 2), (0.3, 2)),
-            splits_zero=lambda k, y, x: (y == 0) & ((x == 0) | ((x < 0) & (k == 0))),
-            zero_at=lambda k, y, x: (x == 0) & (y == 0), zero_text=(AT_ORIGIN, AT_ORIGIN),
-            spelled=spelled("the angle of the point (other, x), as atan2(y, x)", f"{EVERYWHERE} tensors", "arctan2",
-                            UNLIKE_NUMPY))
+    lambda g, _z, y, x: -g * per_square(y, y, x),
+    slopes=lambda s, y, x: (s.over_squares(x, y, x), -s.over_squares(y, y, x)),
+    torch=FAR, exact=Exactly(pieces=Piecewise(exactly.cut_side, exactly.angle_on)), domain=((0.3, 2), (0.3, 2)),
+    splits_zero=lambda k, y, x: (y == 0) & ((x == 0) | ((x < 0) & (k == 0))),
+    zero_at=lambda k, y, x: (x == 0) & (y == 0), zero_text=(AT_ORIGIN, AT_ORIGIN),
+    spelled=spelled("the angle of the point (other, x), as atan2(y, x)", f"{EVERYWHERE} tensors", "arctan2",
+                    UNLIKE_NUMPY))
 elementwise("xlogy", xlogy, lambda g, _z, x, y: np.where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
-            lambda g, _z, x, y: g * (x / y), None, slopes=lambda s, x, y: (s.log(y), x / y),
-            exact=Exactly(value=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y))),
-            zero_at=lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), zero_text=("({0} == 0) & ({1} <= 0)",),
-            domain=((0.2, 2), (0.2, 2)), text=Text(backward=("{g}*log({1})", "{g}*{0}/{1}")),
-            spelled=spelled("x*log(other), 0 where x is 0", "torch special method"))
+    lambda g, _z, x, y: g * (x / y), slopes=lambda s, x, y: (s.log(y), x / y),
+    exact=Exactly(value=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y))),
+    zero_at=lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), zero_text=("({0} == 0) & ({1} <= 0)",),
+    domain=((0.2, 2), (0.2, 2)), text=Text(backward=("{g}*log({1})", "{g}*{0}/{1}")),
+    spelled=spelled("x*log(other), 0 where x is 0", "torch special method"))
 elementwise("logaddexp", np.logaddexp, lambda g, _z, a, b: g / (1 + np.exp(b - a)),
-            lambda g, _z, a, b: g / (1 + np.exp(a - b)), None, slopes=lambda s, a,
-            b: (s.sigmoid(a - b), s.sigmoid(b - a)),
-            exact=Exactly(value=exactly.logaddexp),
-            spelled=spelled("log(exp(x) + exp(other))", "torch numpy method tensors",
-                            kinds=BY_NUMPY))
+    lambda g, _z, a, b: g / (1 + np.exp(a - b)), slopes=lambda s, a, b: (s.sigmoid(a - b), s.sigmoid(b - a)),
+    exact=Exactly(value=exactly.logaddexp),
+    spelled=spelled("log(exp(x) + exp(other))", "torch numpy method tensors", kinds=BY_NUMPY))
 # fmt: on

@@ -156,17 +156,21 @@ def eliminated(a: Array, b: Array) -> tuple[Array, Number]:
     return b, det
 
 
+def each_matrix(rule: Callable[..., Any], *arrays: Any) -> Any:
+    """Return a rule of matrices, or of what stands in their place, at each place of a batch."""
+    batch = np.shape(arrays[0])[:-2]
+    flat = [np.reshape(x, (-1, *np.shape(x)[len(batch) :])) for x in arrays]
+    each = [np.asarray(rule(*matrices), dtype=object) for matrices in zip(*flat, strict=True)]
+    return np.stack(each).reshape(batch + each[0].shape)
+
+
 def solve(a: Array, b: Array) -> Array:
     """Return the X with A·X = B for a vector or matrices, batches broadcast."""
     if np.ndim(b) == 1:
         return solve(a, b[:, None])[..., 0]
     batch = np.broadcast_shapes(np.shape(a)[:-2], np.shape(b)[:-2])
-    left = np.broadcast_to(a, (*batch, *np.shape(a)[-2:])).reshape(-1, *np.shape(a)[-2:])
-    right = np.broadcast_to(b, (*batch, *np.shape(b)[-2:])).reshape(-1, *np.shape(b)[-2:])
-    result = np.empty(right.shape, dtype=object)
-    for k in range(len(left)):
-        result[k] = eliminated(left[k], right[k])[0]
-    return result.reshape(*batch, *np.shape(b)[-2:])
+    left, right = (np.broadcast_to(x, (*batch, *np.shape(x)[-2:])) for x in (a, b))
+    return each_matrix(lambda *system: eliminated(*system)[0], left, right)
 
 
 def inv(a: Array) -> Array:
@@ -176,11 +180,7 @@ def inv(a: Array) -> Array:
 
 def det(a: Array) -> Array:
     """Return the determinant of matrices."""
-    matrices = np.reshape(a, (-1, *np.shape(a)[-2:]))
-    result = np.empty(len(matrices), dtype=object)
-    for k, matrix in enumerate(matrices):
-        result[k] = eliminated(matrix, np.eye(len(matrix)))[1]
-    return result.reshape(np.shape(a)[:-2])
+    return each_matrix(lambda x: eliminated(x, np.eye(len(x)))[1], a)
 
 
 def decided(forward: Rule) -> Piecewise:

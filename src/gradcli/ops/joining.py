@@ -9,19 +9,7 @@ import numpy as np
 
 from gradcli.ops.arithmetic import only_numpy
 from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Oddity, Text, Torch, variant
-from gradcli.ops.links import (
-    Array,
-    Exact,
-    Index,
-    Indices,
-    Library,
-    Links,
-    Number,
-    Options,
-    Raw,
-    Static,
-    Vjp,
-)
+from gradcli.ops.links import Array, At, Exact, Index, Indices, Library, Links, Number, Raw, Static, Vjp
 from gradcli.ops.shaping import joined, moved_local, mover, shaping, whole_numbers
 from gradcli.ops.values import Value, Values, one_axis, require, stack
 from gradcli.ops.writing import Call, index_text, index_text_back, put_text_back, repeat_text_back, tile_text_back
@@ -176,11 +164,11 @@ def linked(places: Indices) -> list[Links]:
     return [Links(rows, np.arange(len(rows), dtype=np.intp))]
 
 
-def cat_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def cat_local(at: At) -> list[Links]:
     """Link the entries of one argument with its stretch of the output."""
-    dim = static["dim"]
-    ends = np.cumsum([np.shape(x)[dim] for x in values[: argument + 1]])
-    stretch = np.moveaxis(all_places(out), dim, 0)[ends[-1] - np.shape(values[argument])[dim] : ends[-1]]
+    dim = at.static["dim"]
+    ends = np.cumsum([np.shape(x)[dim] for x in at.values[: at.argument + 1]])
+    stretch = np.moveaxis(all_places(at.out), dim, 0)[ends[-1] - np.shape(at.values[at.argument])[dim] : ends[-1]]
     return linked(np.moveaxis(stretch, 0, dim))
 
 
@@ -199,7 +187,7 @@ def with_list(call: Call) -> str:
 STACK = joined(
     "stack", lambda *values, dim: np.array(values) if dim == 0 else np.stack(values, axis=dim),
     lambda k: lambda g, _y, *_values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim),
-    lambda argument, out, values, static: linked(np.moveaxis(all_places(out), static["dim"], 0)[argument]),
+    lambda at: linked(np.moveaxis(all_places(at.out), at.static["dim"], 0)[at.argument]),
     size=total_size, exact=Exactly(lambda *values, dim: np.stack(values, axis=dim)),
     text=Text(write=as_list, rule="list"))
 CAT = joined(

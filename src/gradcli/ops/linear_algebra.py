@@ -11,16 +11,16 @@ from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MATRICES
-from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Op, Text, Torch, declare, in_one_step, on_others
+from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Text, Torch, declare, in_one_step, on_others
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import (
     ONE,
     Array,
+    At,
     Contraction,
     Explicit,
     Library,
     Line,
-    Options,
     Order,
     Shape,
     Slot,
@@ -122,16 +122,14 @@ def pairs_along(
     return Contraction(at["row"], at["column"], lengths, weight, factor, slots, line=Line("a", "b", order))
 
 
-def matmul_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def matmul_local(at: At) -> list[Contraction]:
     """Link ``a @ b`` to one factor with the other as the coefficient."""
-    del out, static
-    return [contraction(argument, values, product_spec(*values))]
+    return [contraction(at.argument, at.values, product_spec(*at.values))]
 
 
-def einsum_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def einsum_local(at: At) -> list[Contraction]:
     """Link a sum of products to one factor with the product of the others as the coefficient."""
-    del out
-    return [contraction(argument, values, static["spec"])]
+    return [contraction(at.argument, at.values, at.static["spec"])]
 
 
 def matmul_size(a: Array, b: Array) -> int:
@@ -162,10 +160,10 @@ def shared_letters(j: int, subs: list[str], more: str) -> str:
 
 
 @in_one_step
-def on_diagonal(part: Array, own: str, letters: str, shape: Shape) -> Array:
+def on_diagonal(part: Array, target: str, letters: str, shape: Shape) -> Array:
     """Return zeros with an array where the axes of the same letter have the same index."""
     back = np.zeros(shape)
-    np.einsum(f"{own}->{letters}", back)[...] = part
+    np.einsum(f"{target}->{letters}", back)[...] = part
     return back
 
 
@@ -178,29 +176,31 @@ def einsum_vjp(k: int) -> Vjp:
     def vjp(g: Array, _y: Array, *values: Array, spec: str) -> Array:
         inputs, out = spec.split("->")
         subs = inputs.split(",")
-        own, x = subs.pop(k), values[k]
-        letters = "".join(dict.fromkeys(own))
+        target, x = subs.pop(k), values[k]
+        letters = "".join(dict.fromkeys(target))
         summed = "".join(letter for letter in letters if letter in out + "".join(subs))
         # A broadcast g would be taken out of the sum: inf times the sum is not the sum of inf times each.
         others = [value for j, value in enumerate(values) if j != k]
-        kept = [shared_letters(j, subs, own + out) for j in range(len(subs))]
+        kept = [shared_letters(j, subs, target + out) for j in range(len(subs))]
         factors = [np.einsum(f"{sub}->{keep}", x) for sub, keep, x in zip(subs, kept, others, strict=True)]
         part = np.einsum(f"{','.join([out, *kept])}->{summed}", np.copy(g), *factors)
-        lengths = dict(zip(own, np.shape(x), strict=True))
-        if not own:
+        lengths = dict(zip(target, np.shape(x), strict=True))
+        if not target:
             return part
         part = np.reshape(part, [lengths[letter] if letter in summed else 1 for letter in letters])
-        return np.broadcast_to(part, np.shape(x)) if letters == own else on_diagonal(part, own, letters, np.shape(x))
+        return (
+            np.broadcast_to(part, np.shape(x)) if letters == target else on_diagonal(part, target, letters, np.shape(x))
+        )
 
     return vjp
 
 
 def matmul_work(out: Array, a: Array, b: Array) -> int:
     """Return the operations of ``a @ b`` in many digits, of which a term takes an eighth, in limbs hardly any."""
-    entries, terms, found = int(np.size(a)) + int(np.size(b)), count_terms(a, b), int(np.size(out))
+    entries, terms, results = int(np.size(a)) + int(np.size(b)), count_terms(a, b), int(np.size(out))
     if pays_in_limbs(a, b, terms):
-        return 2 * entries // ENTRY + found + terms // IN_LIMBS
-    return (entries + found) // ENTRY + terms // TERM
+        return 2 * entries // ENTRY + results + terms // IN_LIMBS
+    return (entries + results) // ENTRY + terms // TERM
 
 
 ENTRY, TERM, IN_LIMBS = 4, 8, 64
@@ -240,9 +240,7 @@ def require_product(a: Tensor, b: Tensor, what: str) -> None:
     if a.shape[-1] != inner:
         widths = f"{a.shape[-1]} columns on the left, {inner} rows on the right"
         raise GradcliError(
-            "shape",
-            f"{what}: shapes {a.shape} and {b.shape} do not fit: {widths}",
-            hint=transposed_hint(a, b),
+            "shape", f"{what}: shapes {a.shape} and {b.shape} do not fit: {widths}", hint=transposed_hint(a, b)
         )
 
 
@@ -263,9 +261,9 @@ def transposed_hint(a: Tensor, b: Tensor) -> str | None:
 
 def einsum_text(call: Call) -> str:
     """Write a call of ``einsum``, or of ``outer`` and ``dot`` which are one."""
-    known = {"i,j->ij": "outer", "i,i->": "dot"}.get(call.static["spec"])
-    if known:
-        return f"{known}({', '.join(call.texts)})"
+    name = {"i,j->ij": "outer", "i,i->": "dot"}.get(call.static["spec"])
+    if name:
+        return f"{name}({', '.join(call.texts)})"
     return f'{call.name}("{call.static["spec"]}", {", ".join(call.texts)})'
 
 
@@ -279,11 +277,11 @@ def einsum_text_back(k: int, _out: Array, *values: Array, spec: str) -> str:
         return "{0} @ {g}" if k else "{g} @ {1}"
     inputs, out = spec.split("->")
     subs = inputs.split(",")
-    own, shape = subs[k], np.shape(values[k])
+    subscripts, shape = subs[k], np.shape(values[k])
     factors = [(out, "{g}"), *((sub, f"{{{j}}}") for j, sub in enumerate(subs) if j != k)]
     free = iter(sorted(set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") - set(inputs)))
     seen = ""
-    for letter, length in zip(own, shape, strict=True):
+    for letter, length in zip(subscripts, shape, strict=True):
         if letter in seen:
             other = next(free)
             factors.append((letter + other, f"eye({length})"))
@@ -303,39 +301,35 @@ def matmul_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]
         (1, 2): ("{1} @ {g}", "outer({0}, {g})"),
         (2, 2): ("{g} @ {1}.T", "{0}.T @ {g}"),
     }
-    found = texts.get((np.ndim(a), np.ndim(b)))
-    return (found[k],) if found else ()
+    pair = texts.get((np.ndim(a), np.ndim(b)))
+    return (pair[k],) if pair else ()
 
 
 MATMUL = declare(
-    Op(
-        "matmul",
-        np.matmul,
-        (matmul_vjp_left, matmul_vjp_right),
-        matmul_local,
-        size=matmul_size,
-        steps=matmul_steps,
-        exact=Exactly(work=matmul_work, value=exactly.matmul),
-        entries=Entries(shaped=True, spec=product_spec, mentions=on_others),
-        torch=Torch(saves=((Keeps.OTHERS,),)),
-        text=Text(operator="@", template="{} @ {}", precedence=70, backward=matmul_text_back, rule="matrix product"),
-        require=lambda a, b: require_product(a, b, "@"),
-        whole=MATRICES,
-    )
+    "matmul",
+    np.matmul,
+    (matmul_vjp_left, matmul_vjp_right),
+    matmul_local,
+    size=matmul_size,
+    steps=matmul_steps,
+    exact=Exactly(work=matmul_work, value=exactly.matmul),
+    entries=Entries(shaped=True, spec=product_spec, mentions=on_others),
+    torch=Torch(saves=((Keeps.OTHERS,),)),
+    text=Text(operator="@", template="{} @ {}", precedence=70, backward=matmul_text_back, rule="matrix product"),
+    require=lambda a, b: require_product(a, b, "@"),
+    whole=MATRICES,
 )
 EINSUM = declare(
-    Op(
-        "einsum",
-        lambda *values, spec: np.einsum(spec, *values),
-        einsum_vjp,
-        einsum_local,
-        size=einsum_size,
-        steps=einsum_size,
-        exact=Exactly(work=einsum_work),
-        entries=Entries(shaped=True, spec=lambda *values, spec: spec, mentions=on_others),
-        torch=Torch(saves=((Keeps.OTHERS,),)),
-        text=Text(write=einsum_text, backward=einsum_text_back, rule="sum of products"),
-    )
+    "einsum",
+    lambda *values, spec: np.einsum(spec, *values),
+    einsum_vjp,
+    einsum_local,
+    size=einsum_size,
+    steps=einsum_size,
+    exact=Exactly(work=einsum_work),
+    entries=Entries(shaped=True, spec=lambda *values, spec: spec, mentions=on_others),
+    torch=Torch(saves=((Keeps.OTHERS,),)),
+    text=Text(write=einsum_text, backward=einsum_text_back, rule="sum of products"),
 )
 
 
@@ -373,6 +367,7 @@ def torch_dot(x: Value, other: Value) -> Value:
 def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
     """Enter a product that takes arrays of these numbers of axes and no others; PyTorch repeats no batch here."""
 
+    @algebra(name, "torch method", op=MATMUL, kinds=Kinds(Made.NO, Made.SAME, Beside.NO), doc=summary)
     def build(x: Value, other: Value) -> Value:
         said = f"{name} takes {ndims[0]} and {ndims[1]} axes, not shapes {x.shape} and {other.shape}"
         require((x.ndim, other.ndim) == ndims, "shape", said, hint="use @")
@@ -380,9 +375,6 @@ def exact_product(name: str, ndims: tuple[int, int], summary: str) -> None:
         said = f"{name}: batches of {x.shape[0]} and of {other.shape[0]} matrices"
         require(x.shape[:-2] == other.shape[:-2], "shape", said)
         return x @ other
-
-    build.__doc__ = summary
-    algebra(name, "torch method", op=MATMUL, kinds=Kinds(Made.NO, Made.SAME, Beside.NO))(build)
 
 
 exact_product("mm", (2, 2), "the product of two matrices")
@@ -429,8 +421,8 @@ def outer(x: Value, other: Value, library: Library = "torch") -> Value:
 def einsum(f: Apply, spec: Static | Tensor, *tensors: Value) -> Value:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
     if not isinstance(spec, str) or "." in spec:
-        told = spec if spec is None or isinstance(spec, str | int | float | tuple) else Value(f, spec)
-        spec, tensors = spelled_out(told, tensors)
+        first = spec if spec is None or isinstance(spec, str | int | float | tuple) else Value(f, spec)
+        spec, tensors = spelled_out(first, tensors)
     if "," not in spec and len(tensors) > 1 and len({x.shape for x in tensors}) == 1:
         tensors = (tensors[0].of(STACK, *tensors[1:], dim=0),)  # a list of several where the subscripts name one
     return contracted(full_spec(spec.replace(" ", ""), tensors), tensors)
@@ -448,14 +440,14 @@ def spelled_out(spec: Static | Value, tensors: tuple[Value, ...]) -> tuple[str, 
     return with_letters((spec, *tensors))
 
 
-def with_letters(given: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
+def with_letters(operands: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
     """Return subscripts as text, and the arrays, where each array is followed by the numbers of its axes."""
-    lists = [x.numbers for x in given[1::2] + given[len(given) & ~1 :]]
-    fits = len(given) > 1 and all(x.ndim == 1 and np.isin(x, range(len(LETTERS))).all() for x in lists)
+    lists = [x.numbers for x in operands[1::2] + operands[len(operands) & ~1 :]]
+    fits = len(operands) > 1 and all(x.ndim == 1 and np.isin(x, range(len(LETTERS))).all() for x in lists)
     require(fits, "value", *NEEDS_TEXT)
     subs = ["".join(LETTERS[int(number)] for number in x) for x in lists]
-    count = len(given) // 2
-    return ",".join(subs[:count]) + "".join(f"->{out}" for out in subs[count:]), given[: 2 * count : 2]
+    count = len(operands) // 2
+    return ",".join(subs[:count]) + "".join(f"->{out}" for out in subs[count:]), operands[: 2 * count : 2]
 
 
 def named(spec: str, tensors: tuple[Value, ...]) -> str:

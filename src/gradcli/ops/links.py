@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -267,5 +267,26 @@ def listed(links: Links | Contraction) -> Links:
     return links.listed() if isinstance(links, Contraction) else links
 
 
-Local = Callable[..., Sequence[Links | Contraction]]
-"""``local(argument, out, values, static)``: the links from argument number ``argument`` to ``out``."""
+class At(NamedTuple):
+    """One application of an op, ``out`` of ``values`` with options, whose links to one ``argument`` are read."""
+
+    argument: int
+    out: Array
+    values: tuple[Array, ...]
+    static: Options
+
+    @property
+    def x(self) -> Array:
+        """The first argument's numbers."""
+        return self.values[0]
+
+    def places(self, k: int, every: Indices) -> Indices:
+        """Return for each entry of ``out``, at the flat places ``every``, that of argument k that broadcasts to it."""
+        shape = np.shape(self.values[k])
+        if shape == np.shape(self.out):
+            return every
+        return np.broadcast_to(np.arange(math.prod(shape), dtype=np.intp).reshape(shape), np.shape(self.out)).ravel()
+
+
+Local = Callable[[At], Sequence[Links | Contraction]]
+"""``local(at)``: the links of an application to one of its arguments."""

@@ -8,7 +8,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Entries, Exactly, Op, Pair, Piecewise, Text, declare, no_links, tensor, variant
+from gradcli.ops.arithmetic import without_slope
+from gradcli.ops.declare import Apply, Entries, Exactly, Pair, Piecewise, Text, tensor, variant
 from gradcli.ops.links import Array, Library, Raw, Static, Tensor
 from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
 from gradcli.ops.values import Value, require, whole
@@ -32,17 +33,13 @@ def lengths(shape: tuple[Static, ...]) -> tuple[int, ...]:
     return result
 
 
-DETACH = declare(
-    Op(
-        "detach",
-        lambda x: x,
-        (None,),
-        no_links,
-        exact=Exactly(pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True)),
-        flat=True,
-        entries=Entries(moves=True, view=True),
-        text=Text(write=lambda call: f"{call.tight[0]}.detach()"),
-    )
+DETACH = without_slope(
+    "detach",
+    lambda x: x,
+    exact=Exactly(pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True)),
+    flat=True,
+    entries=Entries(moves=True, view=True),
+    text=Text(write=lambda call: f"{call.tight[0]}.detach()"),
 )
 DATA = variant(DETACH, "data")
 """``x.data``: PyTorch does not count the writes to it with those to x, so that backward takes the numbers of later."""
@@ -52,31 +49,28 @@ HELD = variant(DETACH, "constant")
 """What is used as no more than a class or a condition on what is allowed: it does not move, and may be an integer."""
 
 
-def held_numbers(given: Value) -> Array:
-    """Return the numbers of ``given``, in its shape, that decide what is allowed, or which classes are meant.
+def held_numbers(x: Value) -> Array:
+    """Return the numbers of x, in its shape, that decide what is allowed, or which classes are meant.
 
     They are those of x at x ± h too: a loss goes on beside a label of 0 or 1, and a class is none of its neighbours.
     """
-    return given.of(HELD).numbers
+    return x.of(HELD).numbers
 
 
 def constants(names: str, number: float, words: str) -> None:
     """Enter arrays of one number: of a shape, of that of another array, and as a method of the kind of one."""
+    word, like = words.partition(";")[0], " ".join(f"{name}_like" for name in names.split())
 
+    @function(names, "torch numpy dtype", "making", doc=words)
     def build(f: Apply, *shape: Static) -> Tensor:
         wanted = lengths(shape)
         f.charge(math.prod(wanted))
         return np.full(wanted, number)
 
+    @function(like, "torch numpy dtype", "making", kinds=KEPT, doc=f"{word} in the shape of x")
     def build_like(f: Apply, x: Tensor) -> Tensor:
         del f
         return np.full(x.shape, number)
-
-    word = words.partition(";")[0]
-    build.__doc__, build_like.__doc__ = words, f"{word} in the shape of x"
-    function(names, "torch numpy dtype", "making")(build)
-    like = " ".join(f"{name}_like" for name in names.split())
-    function(like, "torch numpy dtype", "making", kinds=KEPT)(build_like)
 
 
 constants("zeros empty", 0.0, "zeros; empty too gives zeros here, so that no answer depends on chance")

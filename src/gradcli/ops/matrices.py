@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from gradcli.ops.declare import (
     Exactly,
     Keeps,
     Op,
+    Piecewise,
     Said,
     Text,
     Torch,
@@ -26,14 +29,17 @@ from gradcli.ops.links import (
     AUXILIARY,
     OUT,
     Array,
+    At,
     Contraction,
     Explicit,
     Formula,
     Forward,
     Links,
+    Local,
     Mask,
-    Options,
+    Rule,
     Static,
+    Vjp,
 )
 from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import BY_NUMPY, Beside, Kinds, Made, function
@@ -172,10 +178,9 @@ def inverted(a: Array) -> Array:
     return result
 
 
-def det_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def det_local(at: At) -> list[Links]:
     """Link the determinant to each entry with its cofactor: det·inv(A)[j, i] where A is not singular."""
-    del argument, out, static
-    a = values[0]
+    a = at.x
     n = a.shape[-1]
     if n <= 3 and a.ndim == 2:
         return small_det_links(a)
@@ -213,11 +218,10 @@ BATCHES = string.ascii_letters[12:]
 """Letters for the axes of batches, beside those for the rows and columns of their matrices."""
 
 
-def inv_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def inv_local(at: At) -> list[Contraction]:
     """Link inv(A)[i, j] to A[k, l] with -inv(A)[i, k]·inv(A)[l, j]."""
-    del argument, values, static
-    batch = BATCHES[: out.ndim - 2]
-    lengths = dict(zip(batch + "ijkl", out.shape + out.shape[-2:], strict=True))
+    batch = BATCHES[: at.out.ndim - 2]
+    lengths = dict(zip(batch + "ijkl", at.out.shape + at.out.shape[-2:], strict=True))
     factor = Explicit(lambda s, left, right: left * right)
     bound = ((OUT, f"{batch}ik"), (OUT, f"{batch}lj"))
     return [Contraction(f"{batch}ij", f"{batch}kl", lengths, -1.0, factor, bound)]
@@ -299,39 +303,40 @@ def solve_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]:
     return (f"-outer({back}, {{y}})",) if np.ndim(b) == 1 else (f"-{back} @ {{y}}.T",) if np.ndim(b) == 2 else ()
 
 
-DET = declare(
-    Op(
-        "det",
-        det,
-        (det_vjp,),
-        det_local,
-        exact=Exactly(value=exactly.det, work=row_by_row),
-        steps=eliminated,
-        entries=Entries(index=Said()),
-        digits=cofactor_terms,
-        text=Text(backward=det_text_back),
-        torch=Torch(
-            differs=lambda y, a: (y == 0) | ~np.isfinite(y),
-            says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
-        ),
-        again=(det_again,),
-        reads=WITH_OUTPUT,
-    )
+def of_matrices(
+    name: str,
+    forward: Forward,
+    vjps: tuple[Vjp, ...],
+    local: Local,
+    work: Callable[..., int] = row_by_row,
+    value: Rule | None = None,
+    pieces: Piecewise | None = None,
+    **record: Any,
+) -> Op:
+    """Declare an op of whole matrices, by elimination unless it takes other ``work``; it has no rule by index."""
+    exact, steps = Exactly(value, pieces, work), eliminated if work is row_by_row else decomposed_in
+    return declare(name, forward, vjps, local, exact=exact, steps=steps, entries=Entries(index=Said()), **record)
+
+
+DET = of_matrices(
+    "det",
+    det,
+    (det_vjp,),
+    det_local,
+    value=exactly.det,
+    digits=cofactor_terms,
+    text=Text(backward=det_text_back),
+    torch=Torch(
+        differs=lambda y, a: (y == 0) | ~np.isfinite(y),
+        says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
+    ),
+    again=(det_again,),
+    reads=WITH_OUTPUT,
 )
 
 
-INV = declare(
-    Op(
-        "inv",
-        no_singular(inverted),
-        (inv_vjp,),
-        inv_local,
-        exact=Exactly(value=exactly.inv, work=row_by_row),
-        steps=eliminated,
-        entries=Entries(index=Said()),
-        digits=inv_digits,
-        reads=OUTPUT,
-    )
+INV = of_matrices(
+    "inv", no_singular(inverted), (inv_vjp,), inv_local, value=exactly.inv, digits=inv_digits, reads=OUTPUT
 )
 
 
@@ -358,17 +363,16 @@ def solve_vjp_left(g: Array, y: Array, a: Array, b: Array) -> Array:
     return -np.matmul(back, np.swapaxes(y, -1, -2))
 
 
-def solve_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def solve_local(at: At) -> list[Contraction]:
     """Link X[i, c] to B[j, c] with inv(A)[i, j], and to A[j, l] with -inv(A)[i, j]·X[l, c]."""
-    del static
-    a, b = values
+    a, b = at.values
     column = "" if np.ndim(b) == 1 else "c"
-    batch, n = BATCHES[: out.ndim - 1 - len(column)], np.shape(a)[-1]
-    lengths = dict(zip(f"{batch}i{column}", out.shape, strict=True)) | {"j": n}
+    batch, n = BATCHES[: at.out.ndim - 1 - len(column)], np.shape(a)[-1]
+    lengths = dict(zip(f"{batch}i{column}", at.out.shape, strict=True)) | {"j": n}
     by_matrix = with_ones(batch[len(batch) - np.ndim(a) + 2 :] + "ij", np.shape(a), lengths)
     auxiliary = ("inv({})", triangular_as(a, solved(a, np.eye(n))))
     inverse = (AUXILIARY, by_matrix)
-    if argument == 1:
+    if at.argument == 1:
         columns = with_ones(f"{batch}j{column}"[-np.ndim(b) :], np.shape(b), lengths)
         factor = Explicit(lambda s, inverse: inverse)
         return [Contraction(f"{batch}i{column}", columns, lengths, 1.0, factor, (inverse,), auxiliary)]
@@ -389,21 +393,17 @@ def solve_digits(out: Array, a: Array, b: Array) -> Array:
     return size[..., 0] if np.ndim(b) == 1 else size
 
 
-SOLVE = declare(
-    Op(
-        "solve",
-        no_singular(solve),
-        (solve_vjp_left, solve_vjp_right),
-        solve_local,
-        exact=Exactly(value=exactly.solve, work=row_by_row),
-        steps=eliminated,
-        entries=Entries(index=Said()),
-        torch=Torch(saves=((0, Keeps.OUTPUT),)),
-        size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
-        digits=solve_digits,
-        text=Text(backward=solve_text_back, template="inv({}) @ {}", precedence=70),
-        reads=((OUT, 0, 1), (0, 1)),
-    )
+SOLVE = of_matrices(
+    "solve",
+    no_singular(solve),
+    (solve_vjp_left, solve_vjp_right),
+    solve_local,
+    value=exactly.solve,
+    torch=Torch(saves=((0, Keeps.OUTPUT),)),
+    size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
+    digits=solve_digits,
+    text=Text(backward=solve_text_back, template="inv({}) @ {}", precedence=70),
+    reads=((OUT, 0, 1), (0, 1)),
 )
 
 

@@ -15,6 +15,7 @@ from gradcli.ops.links import (
     AUXILIARY,
     OUT,
     Array,
+    At,
     Axes,
     Contraction,
     Explicit,
@@ -24,7 +25,6 @@ from gradcli.ops.links import (
     Library,
     Links,
     Mask,
-    Options,
     Order,
     Partial,
     Static,
@@ -35,9 +35,9 @@ from gradcli.ops.reductions import all_entries
 from gradcli.ops.statistics import VAR
 from gradcli.ops.values import (
     MEAN,
+    Around,
     Reduction,
     Value,
-    how_reduced,
     logsigmoid,
     number,
     one_axis,
@@ -46,7 +46,7 @@ from gradcli.ops.values import (
     square,
     where,
 )
-from gradcli.ops.vocabulary import OF_FLOATS, STRICT, Beside, Kinds, Made, broadcast_index, elementwise, function
+from gradcli.ops.vocabulary import OF_FLOATS, STRICT, Beside, Kinds, Made, elementwise, function
 from gradcli.ops.writing import each_loss
 
 
@@ -71,40 +71,37 @@ def straight(s: Symbols, d: Expression, delta: Expression) -> Expression:
     return delta * (s.abs(d) - delta / 2)
 
 
-def huber_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def huber_local(at: At) -> list[Links]:
     """Link each entry by the derivative of the piece that it lies on."""
-    del static
-    near = np.broadcast_to(np.abs(values[0]) < values[1], np.shape(out)).ravel()
+    near = np.broadcast_to(np.abs(at.x) < at.values[1], np.shape(at.out)).ravel()
     links = []
     for piece, rows in ((parabola, np.flatnonzero(near)), (straight, np.flatnonzero(~near))):
-        bound = tuple((k, broadcast_index(out, values, k)[rows]) for k in (0, 1))
-        links.append(Links(rows, bound[argument][1], 1.0, Partial(piece, argument), bound))
+        bound = tuple((k, at.places(k, all_entries(at.out))[rows]) for k in (0, 1))
+        links.append(Links(rows, bound[at.argument][1], 1.0, Partial(piece, at.argument), bound))
     return links
 
 
 HUBER = declare(
-    Op(
-        "huber",
-        huber,
-        (
-            lambda g, _y, d, delta: np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g)),
-            lambda g, _y, d, delta: np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta)),
-        ),
-        huber_local,
-        lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
-        exact=Exactly(
-            pieces=Piecewise(
-                exactly.huber_piece,
-                lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
-            )
-        ),
-        text=Text(
-            template="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
-            precedence=99,
-            backward=("{g}*where(abs({0}) < {1}, {0}, {1}*sign({0}))",),
-        ),
-        domain=((1.2, 2), (0.3, 1)),
-    )
+    "huber",
+    huber,
+    (
+        lambda g, _y, d, delta: np.where(d <= -delta, -g * delta, np.where(d >= delta, g * delta, d * g)),
+        lambda g, _y, d, delta: np.where(np.abs(d) < delta, 0.0, g * (np.abs(d) - delta)),
+    ),
+    huber_local,
+    lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
+    exact=Exactly(
+        pieces=Piecewise(
+            exactly.huber_piece,
+            lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
+        )
+    ),
+    text=Text(
+        template="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
+        precedence=99,
+        backward=("{g}*where(abs({0}) < {1}, {0}, {1}*sign({0}))",),
+    ),
+    domain=((1.2, 2), (0.3, 1)),
 )
 
 
@@ -117,9 +114,9 @@ def same_shapes(x: Value, target: Value, name: str, what: str = "target") -> Non
     require(x.shape == target.shape, "shape", f"{name}: input has shape {x.shape}, {what} has shape {target.shape}")
 
 
-def without_derivative(name: str, **given: Value | None) -> None:
+def without_derivative(name: str, **arguments: Value | None) -> None:
     """Remark on an argument that PyTorch refuses to differentiate by; its derivative here is the mathematical one."""
-    for what, value in given.items():
+    for what, value in arguments.items():
         if value is not None and value.active:
             said = f"{name}: PyTorch has no derivative by {what}, and takes it as a constant alone."
             value.f.remark("torch-refuses", said)
@@ -198,8 +195,7 @@ BCE = elementwise(
     bce,
     lambda g, _y, x, t: g * (x - t) / np.maximum((1 - x) * x, BCE_FLOOR),
     bce_vjp_target,
-    lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x),
-    spelled=None,
+    formula=lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x),
     slopes=lambda s, x, t: (s.bce_slope(x, t), s.bce_target_slope(x)),
     exact=Exactly(pieces=Piecewise(lambda x, t: exactly.sign_of(x) - exactly.sign_of(1 - x), bce_on)),
     domain=((0.1, 0.9), (0, 1)),
@@ -215,19 +211,20 @@ BCE = elementwise(
         says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100",
     ),
     reads=((0, 1), (0,)),
+    spelled=None,
 )
 BCE_LOGITS = elementwise(
     "bce_with_logits",
     lambda x, t: np.where(x < 0, -t * x, (1 - t) * x) + np.log1p(np.exp(-np.abs(x))),
     bce_logits_vjp,
     lambda g, _y, x, _t: -x * g,
-    lambda s, x, t: (1 - t) * x - s.logsigmoid(x),
-    spelled=None,
+    formula=lambda s, x, t: (1 - t) * x - s.logsigmoid(x),
     slopes=lambda s, x, t: (s.logits_slope(x, t), -x),
     exact=Exactly(value=lambda x, t: (1 - t) * x - exactly.logsigmoid(x)),
     digits=bce_logits_digits,
     text=Text(write=each_loss, backward=("{g}*(sigmoid({0}) - {1})", "-{g}*{0}")),
     reads=((0, 1), (0,)),
+    spelled=None,
 )
 
 
@@ -281,8 +278,8 @@ NEARLY = 0.999
 def softmax_vjp(g: Array, y: Array, _x: Array, *, dim: int) -> Array:
     """Return y·(g - Σ g·y); where one entry is nearly 1, for the distances of g from its own."""
     if np.any(y > NEARLY):
-        own = np.take_along_axis(g, np.argmax(y, axis=dim, keepdims=True), axis=dim)
-        g = g - np.where(np.isfinite(own), own, 0.0)
+        peak = np.take_along_axis(g, np.argmax(y, axis=dim, keepdims=True), axis=dim)
+        g = g - np.where(np.isfinite(peak), peak, 0.0)
     return y * (g - np.sum(g * y, axis=dim, keepdims=True))
 
 
@@ -298,32 +295,32 @@ def sum_of_others(x: Array, dim: int) -> Array:
     return result
 
 
-def softmax_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links | Contraction]:
+def softmax_local(at: At) -> list[Links | Contraction]:
     """Link y[i] to x[i] with y[i]·(1 - y[i]) and to x[j] with -y[i]·y[j]."""
-    del argument
-    dim, own = static["dim"], all_entries(out)
-    itself = Links(own, own, 1.0, Explicit(lambda s, y: y * (1 - y)), ((OUT, own),))
-    if np.any(out > NEARLY):
-        text = "(1 - softmax({}))" if np.ndim(out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
-        auxiliary = (text, sum_of_others(values[0], dim))
-        itself = Links(own, own, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, own), (AUXILIARY, own)), auxiliary)
+    dim, flat = at.static["dim"], all_entries(at.out)
+    itself = Links(flat, flat, 1.0, Explicit(lambda s, y: y * (1 - y)), ((OUT, flat),))
+    if np.any(at.out > NEARLY):
+        text = "(1 - softmax({}))" if np.ndim(at.out) == 1 else f"(1 - softmax({{}}, dim={dim}))"
+        auxiliary = (text, sum_of_others(at.x, dim))
+        itself = Links(
+            flat, flat, 1.0, Explicit(lambda s, y, rest: y * rest), ((OUT, flat), (AUXILIARY, flat)), auxiliary
+        )
     return [
         itself,
         pairs_along(
-            out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), (OUT, "row"), (OUT, "column")
+            at.out, dim, Order.OTHER, -1.0, Explicit(lambda s, y, other: y * other), (OUT, "row"), (OUT, "column")
         ),
     ]
 
 
-def log_softmax_local(
-    argument: int, out: Array, values: tuple[Array, ...], static: Options
-) -> list[Links | Contraction]:
+def log_softmax_local(at: At) -> list[Links | Contraction]:
     """Link y[i] to x[i] with -(exp(y[i]) - 1) and to x[j] with -exp(y[j])."""
-    del argument, values
-    own = all_entries(out)
+    flat = all_entries(at.out)
     return [
-        Links(own, own, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, own),)),
-        pairs_along(out, static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")),
+        Links(flat, flat, 1.0, Explicit(lambda s, y: -s.expm1(y)), ((OUT, flat),)),
+        pairs_along(
+            at.out, at.static["dim"], Order.OTHER, -1.0, Explicit(lambda s, other: s.exp(other)), (OUT, "column")
+        ),
     ]
 
 
@@ -350,35 +347,31 @@ def log_softmax_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[
 def softmax_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str, str]:
     """Return the text of y·(g - Σ g·y), and of that for the distances of g from its entry where y is largest."""
     options = "" if np.ndim(x) == 1 else f", dim={dim}, keepdim=True"
-    own = f"sum(where({{0}} == amax({{0}}, dim={dim}, keepdim=True), {{g}}, 0){options})"
+    peak = f"sum(where({{0}} == amax({{0}}, dim={dim}, keepdim=True), {{g}}, 0){options})"
     plain = f"{{y}}*({{g}} - sum({{g}}*{{y}}{options}))"
-    return plain, plain.replace("{g}", f"({{g}} - {own})")
+    return plain, plain.replace("{g}", f"({{g}} - {peak})")
 
 
 SOFTMAX = declare(
-    Op(
-        "softmax",
-        softmax,
-        (softmax_vjp,),
-        softmax_local,
-        exact=Exactly(value=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True))),
-        entries=Entries(index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])")),
-        text=Text(backward=softmax_text_back),
-        reads=OUTPUT,
-    )
+    "softmax",
+    softmax,
+    (softmax_vjp,),
+    softmax_local,
+    exact=Exactly(value=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True))),
+    entries=Entries(index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])")),
+    text=Text(backward=softmax_text_back),
+    reads=OUTPUT,
 )
 LOG_SOFTMAX = declare(
-    Op(
-        "log_softmax",
-        log_softmax,
-        (log_softmax_vjp,),
-        log_softmax_local,
-        exact=Exactly(value=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True)),
-        entries=Entries(shaped=True, index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])")),
-        digits=lambda y, x, dim: 1 + np.exp(y),
-        text=Text(backward=log_softmax_text_back),
-        reads=OUTPUT,
-    )
+    "log_softmax",
+    log_softmax,
+    (log_softmax_vjp,),
+    log_softmax_local,
+    exact=Exactly(value=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True)),
+    entries=Entries(shaped=True, index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])")),
+    digits=lambda y, x, dim: 1 + np.exp(y),
+    text=Text(backward=log_softmax_text_back),
+    reads=OUTPUT,
 )
 
 
@@ -458,35 +451,37 @@ def picked_loss(logs: Value, target: Classes, weight: Value | None, how: Reducti
         if how.word == "mean" and not np.all(target.kept):
             return losses.total() / np.float64(np.sum(target.kept))
         return how(losses)
-    own = target.weights(weight)
-    losses = target.unless_ignored(losses * own)
-    return losses.total() / target.unless_ignored(own).total() if how.word == "mean" else how(losses)
+    shares = target.weights(weight)
+    losses = target.unless_ignored(losses * shares)
+    return losses.total() / target.unless_ignored(shares).total() if how.word == "mean" else how(losses)
 
 
 @function("nll_loss", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
 def nll_loss(
-    x: Value, target: Value, weight: Value | None = None, size_average: Static = None, ignore_index: Static = -100,
-    reduce: Static = None, reduction: Static = "mean",
-) -> Value:  # fmt: skip
+    x: Value, target: Value, weight: Value | None = None, how: Around = MEAN, ignore_index: Static = -100
+) -> Value:
     """minus the log-probability of the target's class"""
     if weight is not None:
         class_weights(x, weight, "nll_loss")
         without_derivative("nll_loss", weight=weight)
     classes = read_classes(x, target, ignore_index, "nll_loss")
-    return picked_loss(x, classes, weight, how_reduced(size_average, reduce, reduction))
+    return picked_loss(x, classes, weight, how)
 
 
 @function("cross_entropy", "functional", "neural", kinds=Kinds(Made.NO, Made.NO, Beside.INTEGERS))
 def cross_entropy(
-    x: Value, target: Value, weight: Value | None = None, size_average: Static = None, ignore_index: Static = -100,
-    reduce: Static = None, reduction: Static = "mean", label_smoothing: float = 0.0,
-) -> Value:  # fmt: skip
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    how: Around = MEAN,
+    ignore_index: Static = -100,
+    label_smoothing: float = 0.0,
+) -> Value:
     """minus the log-softmax of the scores at the target's class, or weighed by the target's probabilities"""
     axis, smoothing = class_axis(x, "cross_entropy"), label_smoothing
     require(smoothing <= 1, "value", f"cross_entropy: label_smoothing is from 0 to 1, not {smoothing}")
     if weight is not None:
         class_weights(x, weight, "cross_entropy")
-    how = how_reduced(size_average, reduce, reduction)
     logs = normalised(LOG_SOFTMAX, x, axis, "F")
     if target.shape == x.shape:
         none = ignore_index in (-100, None) or number(ignore_index, "ignore_index") < 0
@@ -514,8 +509,8 @@ def smooth_loss(logs: Value, target: Classes, weight: Value | None, how: Reducti
         return how(losses)
     if weight is None:
         return losses.total() / np.float64(np.sum(target.kept))
-    own = target.weights(weight)
-    return losses.total() / target.unless_ignored(own).total()
+    shares = target.weights(weight)
+    return losses.total() / target.unless_ignored(shares).total()
 
 
 def shared_loss(logs: Value, target: Value, weight: Value | None, how: Reduction, smoothing: float) -> Value:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import zero
 from gradcli.ops.declare import (
@@ -30,20 +29,8 @@ from gradcli.ops.declare import (
 )
 from gradcli.ops.elementwise import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
 from gradcli.ops.exactly import decided, is_nan, sign_of
-from gradcli.ops.links import (
-    Array,
-    Expression,
-    Forward,
-    Indices,
-    Links,
-    Mask,
-    Number,
-    Options,
-    Symbols,
-    Tensor,
-    Test,
-)
-from gradcli.ops.values import Value, clamp_min, require, where
+from gradcli.ops.links import Array, At, Expression, Forward, Indices, Links, Mask, Number, Symbols, Tensor, Test
+from gradcli.ops.values import Value, clamp_min, common_shape, require, where
 from gradcli.ops.vocabulary import (
     KEPT,
     OF_FLOATS,
@@ -52,7 +39,6 @@ from gradcli.ops.vocabulary import (
     Kinds,
     Made,
     Spelled,
-    broadcast_index,
     builder,
     elementwise,
     enter,
@@ -129,56 +115,47 @@ AT_BOUND = Kink(lambda x, bound: x == bound, "1 is taken")
 SMOOTH = OF_FLOATS
 
 # fmt: off
-# name, forward, vjps, formula: what else the record holds
-ABS = elementwise(
-    "abs", np.abs, lambda g, _y, x: g * sign(x), None, slopes=lambda s, x: (s.sign(x),), kink=NO_DERIVATIVE,
-    exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: piece * x)), text=Text(backward=("{g}*sign({0})",)),
+# name, forward, a vjp for each argument, formula or slopes: what else the record holds
+ABS = elementwise("abs", np.abs, lambda g, _y, x: g * sign(x), slopes=lambda s, x: (s.sign(x),),
+    kink=NO_DERIVATIVE, exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: piece * x)),
+    text=Text(backward=("{g}*sign({0})",)),
     spelled=Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
                     kinds=Kinds(Made.NUMPY_SAME, Made.SAME)))
-SIGMOID = elementwise(
-    "sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))), None, slopes=lambda s,
-    x: (s.sigmoid(x) * s.rest_of_sigmoid(x),),
+SIGMOID = elementwise("sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))),
+    slopes=lambda s, x: (s.sigmoid(x) * s.rest_of_sigmoid(x),), again=(lambda g, _y, x: g * sigmoid_slope(x),),
     torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, (1 - y) * y)),
-    exact=Exactly(value=lambda x: 1 / (1 + np.exp(-x))),
-    again=(lambda g, _y, x: g * sigmoid_slope(x),), text=Text(backward=("{g}*{y}*(1 - {y})",)),
-    spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"), reads=WITH_OUTPUT)
-elementwise(
-    "relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g), None, slopes=lambda s,
-    x: (s.where_gt(x, 0, 1, 0),),
+    exact=Exactly(value=lambda x: 1 / (1 + np.exp(-x))), text=Text(backward=("{g}*{y}*(1 - {y})",)), reads=WITH_OUTPUT,
+    spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"))
+elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g),
+    slopes=lambda s, x: (s.where_gt(x, 0, 1, 0),),
     kink=NO_DERIVATIVE, text=Text(backward=("where({y} > 0, {g}, 0)",)),
     exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x)))),
-    spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", OF_NUMBERS),
-    reads=OUTPUT)
-elementwise(
-    "logsigmoid", logsigmoid, logsigmoid_vjp, None, slopes=lambda s, x: (s.sigmoid(-x),),
-    exact=Exactly(value=exactly.logsigmoid),
-    again=(lambda g, _y, x: g * sigmoid(-x),), text=Text(backward=("{g}*sigmoid(-{0})",)),
+    reads=OUTPUT,
+    spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", OF_NUMBERS))
+elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, slopes=lambda s, x: (s.sigmoid(-x),),
+    again=(lambda g, _y, x: g * sigmoid(-x),),
+    exact=Exactly(value=exactly.logsigmoid), text=Text(backward=("{g}*sigmoid(-{0})",)),
     spelled=Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", SMOOTH))
-elementwise(
-    "silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x), None, slopes=lambda s,
-    x: (s.silu_slope(x),),
+elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x),
+    slopes=lambda s, x: (s.silu_slope(x),),
     text=Text(backward=("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",)),
     spelled=Spelled("functional", "swish", "x*sigmoid(x)", "neural", SMOOTH))
-elementwise(
-    "softsign", lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
-    None, slopes=lambda s, x: (1 / (1 + s.abs(x)) ** 2,), exact=Exactly(value=lambda x: x / (1 + abs(x))),
-    torch=Torch(saves=((0,),), doubles=lambda y,
-                x: (None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x))),
+elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
+    slopes=lambda s, x: (1 / (1 + s.abs(x)) ** 2,),
+    exact=Exactly(value=lambda x: x / (1 + abs(x))),
+    torch=Torch(saves=((0,),), doubles=lambda y, x: (
+        None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x))),
     spelled=Spelled("functional", "jax.nn.soft_sign", "x/(1 + |x|)", "neural", Kinds(Made.NO, Made.FLOAT)))
-CLAMP_MIN = elementwise(
-    "clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
-    lambda g, _y, x, low: np.where(x < low, g, 0.0), None, slopes=lambda s, x,
-    low: (s.where_ge(x, low, 1, 0), s.where_ge(x, low, 0, 1)), kink=AT_BOUND,
-    exact=Exactly(pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where)),
-    spelled=Spelled("torch method", "", "the larger of x and other; its derivative at the bound is 1",
-                     kinds=KEPT))
-CLAMP_MAX = elementwise(
-    "clamp_max", at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
-    lambda g, _y, x, high: np.where(x > high, g, 0.0), None, slopes=lambda s, x,
-    high: (s.where_ge(high, x, 1, 0), s.where_ge(high, x, 0, 1)), kink=AT_BOUND,
-    exact=Exactly(pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where)),
-    spelled=Spelled("torch method", "", "the smaller of x and other; its derivative at the bound is 1",
-                     kinds=KEPT))
+CLAMP_MIN = elementwise("clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
+    lambda g, _y, x, low: np.where(x < low, g, 0.0),
+    slopes=lambda s, x, low: (s.where_ge(x, low, 1, 0), s.where_ge(x, low, 0, 1)),
+    kink=AT_BOUND, exact=Exactly(pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where)),
+    spelled=Spelled("torch method", "", "the larger of x and other; its derivative at the bound is 1", kinds=KEPT))
+CLAMP_MAX = elementwise("clamp_max", at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
+    lambda g, _y, x, high: np.where(x > high, g, 0.0),
+    slopes=lambda s, x, high: (s.where_ge(high, x, 1, 0), s.where_ge(high, x, 0, 1)),
+    kink=AT_BOUND, exact=Exactly(pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where)),
+    spelled=Spelled("torch method", "", "the smaller of x and other; its derivative at the bound is 1", kinds=KEPT))
 # fmt: on
 
 
@@ -192,11 +169,11 @@ def step(
     **record: Any,
 ) -> Op:
     """Declare a function that is flat: its derivative is 0 wherever it has one; ``spelled`` None enters none."""
-    op = declare(Op(
+    op = declare(
         name, forward, (zero if at else None,) * arguments, no_links, reads=((),) * arguments, flat=at is None,
         step=True, kink=Kink(at, "0 is taken") if at else None, exact=Exactly(pieces=pieces),
         torch=replace(record.pop("torch", NO_TORCH), saves=((),)), **record,
-    ))  # fmt: skip
+    )  # fmt: skip
     if spelled is not None:
         enter(name, spelled, op=op, build=builder(op, arguments))
     return op
@@ -248,14 +225,13 @@ def build_round(x: Value, decimals: int = 0) -> Value:
     return (x * unit).of(ROUND) / unit if decimals > 0 else (x / unit).of(ROUND) * unit
 
 
-def where_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def where_local(at: At) -> list[Links]:
     """Link each entry of the output to the branch that it was taken from; no derivative flows to the condition."""
-    del static
-    if argument == 0:
+    if at.argument == 0:
         return []
-    mask = np.broadcast_to(values[0], np.shape(out)).ravel().astype(bool)
-    rows: Indices = np.flatnonzero(mask if argument == 1 else ~mask)
-    return [Links(rows, broadcast_index(out, values, argument)[rows])]
+    mask = np.broadcast_to(at.x, np.shape(at.out)).ravel().astype(bool)
+    rows: Indices = np.flatnonzero(mask if at.argument == 1 else ~mask)
+    return [Links(rows, at.places(at.argument, np.arange(np.size(at.out)))[rows])]
 
 
 def gelu_text_back(_k: int, _out: Array, _x: Array, *, approximate: str) -> str:
@@ -272,18 +248,16 @@ def by_condition(piece: Mask, _condition: Array, a: Array, b: Array) -> Array:
 
 
 WHERE = declare(
-    Op(
-        "where",
-        np.where,
-        (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
-        where_local,
-        exact=Exactly(pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition)),
-        entries=Entries(index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")), moves=True),
-        chooses=True,
-        torch=Torch(saves=((0,),)),
-        reads=((), (0,), (0,)),
-        text=Text(rule="choice"),
-    )
+    "where",
+    np.where,
+    (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
+    where_local,
+    exact=Exactly(pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition)),
+    entries=Entries(index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")), moves=True),
+    chooses=True,
+    torch=Torch(saves=((0,),)),
+    reads=((), (0,), (0,)),
+    text=Text(rule="choice"),
 )
 
 
@@ -305,36 +279,35 @@ def softplus_formula(s: Symbols, x: Expression, beta: float, threshold: float) -
 
 
 # fmt: off
-LEAKY_RELU = elementwise(
-    "leaky_relu", lambda x, negative_slope: np.where(x > 0, x, x * negative_slope)[()],
+LEAKY_RELU = elementwise("leaky_relu", lambda x, negative_slope: np.where(x > 0, x, x * negative_slope)[()],
     lambda g, _y, x, *, negative_slope: np.where(x > 0, g, g * negative_slope),
-    lambda s, x, negative_slope: s.leaky_relu(x, s.number(negative_slope)), derivatives=lambda s, x,
-    slope: (s.where_gt(x, 0, 1, slope),),
+    formula=lambda s, x, negative_slope: s.leaky_relu(x, s.number(negative_slope)),
+    derivatives=lambda s, x, slope: (s.where_gt(x, 0, 1, slope),),
     kink=Kink(is_zero, "the slope on the left is taken"),
     text=Text(defaults={"negative_slope": 0.01}, write=with_numbers),
-    exact=Exactly(pieces=Piecewise(lambda x, negative_slope: x > 0, lambda piece, x,
-                                   negative_slope: np.where(piece, x, negative_slope * x))),
+    exact=Exactly(pieces=Piecewise(
+        lambda x, negative_slope: x > 0, lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x))),
     spelled=Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", SMOOTH))
-ELU = elementwise(
-    "elu", elu, lambda g, _y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g),
-    lambda s, x, alpha: s.elu(x, s.number(alpha)), derivatives=lambda s, x,
-    alpha: (s.where_gt(x, 0, 1, alpha * s.exp(x)),),
+ELU = elementwise("elu", elu,
+    lambda g, _y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g),
+    formula=lambda s, x, alpha: s.elu(x, s.number(alpha)),
+    derivatives=lambda s, x, alpha: (s.where_gt(x, 0, 1, alpha * s.exp(x)),),
     text=Text(defaults={"alpha": 1.0}, write=with_numbers, backward=("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",)),
     kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
-    exact=Exactly(pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x,
-                                   alpha: np.where(piece, x, alpha * np.expm1(x)))),
+    exact=Exactly(pieces=Piecewise(
+        lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x)))),
     spelled=Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH))
-SOFTPLUS = elementwise(
-    "softplus", softplus, softplus_vjp, softplus_formula, derivatives=lambda s, x, beta,
-    threshold: (s.where_gt(beta * x, threshold, 1, s.sigmoid(beta * x)),),
+SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, formula=softplus_formula,
+    derivatives=lambda s, x, beta, threshold: (s.where_gt(beta * x, threshold, 1, s.sigmoid(beta * x)),),
     text=Text(defaults={"beta": 1.0, "threshold": 20.0}, backward=("{g}*sigmoid({beta}*{0})",)),
-    exact=Exactly(pieces=Piecewise(lambda x, beta, threshold: x * beta > threshold, lambda piece, x, beta,
-                                   threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta))),
+    exact=Exactly(pieces=Piecewise(
+        lambda x, beta, threshold: x * beta > threshold,
+        lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta))),
     spelled=Spelled("functional", "", "log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold",
                     "neural", SMOOTH))
-GELU = elementwise(
-    "gelu", gelu, lambda g, _y, x, *, approximate: g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x)),
-    lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x),
+GELU = elementwise("gelu", gelu,
+    lambda g, _y, x, *, approximate: g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x)),
+    formula=lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x),
     text=Text(defaults={"approximate": "none"}, backward=gelu_text_back), exact=Exactly(value=exactly.gelu),
     torch=Torch(doubles=gelu_in_torch),
     spelled=Spelled("functional", "",
@@ -360,8 +333,7 @@ CLIP = elementwise(
     "clip",
     between,
     lambda g, _y, x, *, low, high: np.where((x >= low) & (x <= high), g, 0.0),
-    lambda s, x, low, high: s.clamp_max(s.clamp_min(x, low), high),
-    spelled=None,
+    formula=lambda s, x, low, high: s.clamp_max(s.clamp_min(x, low), high),
     text=Text(
         defaults={"low": -1.0, "high": 1.0},
         write=with_numbers,
@@ -373,6 +345,7 @@ CLIP = elementwise(
             side_of, lambda piece, x, low, high: np.where(piece < 0, min(low, high), np.where(piece > 0, high, x))
         )
     ),
+    spelled=None,
 )
 
 
@@ -384,10 +357,8 @@ def build_clip(x: Value, min: Value | None = None, max: Value | None = None) -> 
         return low if max is None else low.of(CLAMP_MAX, max)
     if is_plain(min) and is_plain(max):
         return x.of(CLIP, low=np.asarray(min.raw).item(), high=np.asarray(max.raw).item())
-    try:
-        np.broadcast_shapes(x.shape, min.shape, max.shape)
-    except ValueError:
-        raise GradcliError("shape", f"clip: {x.shape}, {min.shape}, {max.shape} of x, min, max do not fit") from None
+    said = f"clip: {x.shape}, {min.shape}, {max.shape} of x, min, max do not fit"
+    common_shape(said, x.shape, min.shape, max.shape)
     return clamp_min(x, bound_below(min, max)).of(CLAMP_MAX, max)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -33,9 +33,9 @@ from gradcli.ops.declare import (
 from gradcli.ops.elementwise import log_of_sum
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import (
-    AUXILIARY,
     OUT,
     Array,
+    At,
     Axes,
     Contraction,
     Explicit,
@@ -47,7 +47,6 @@ from gradcli.ops.links import (
     Links,
     Local,
     Number,
-    Options,
     Order,
     Shape,
     Static,
@@ -105,22 +104,19 @@ def quotient_links(rows: Indices, columns: Indices, x: Array, others: Array) -> 
     return Links(rows, columns, others)
 
 
-def cumprod_local(
-    argument: int, out: Array, values: tuple[Array, ...], static: Options
-) -> Sequence[Links | Contraction]:
+def cumprod_local(at: At) -> Sequence[Links | Contraction]:
     """Link output i to each entry j ≤ i with the product of the other entries up to i."""
-    del argument
-    x, dim = values[0], static["dim"]
+    x, dim = at.x, at.static["dim"]
     index = np.moveaxis(np.arange(np.size(x), dtype=np.intp).reshape(np.shape(x)), dim, 0)
     if len(index) > WRITTEN_OUT:
-        return long_running_links(x, out, dim, index)
+        return long_running_links(x, at.out, dim, index)
     links = []
     for i in range(len(index)):
         group = index[: i + 1].reshape(i + 1, -1)
-        found = product_links(np.tile(np.arange(group.shape[1]), i + 1))
+        products = product_links(np.tile(np.arange(group.shape[1]), i + 1))
         where = group.ravel()
-        bound = tuple((slot, where[chosen]) for slot, chosen in found.bound)
-        links.append(Links(index[i].ravel()[found.rows], where[found.columns], 1.0, found.factor, bound))
+        bound = tuple((slot, where[chosen]) for slot, chosen in products.bound)
+        links.append(Links(index[i].ravel()[products.rows], where[products.columns], 1.0, products.factor, bound))
     return links
 
 
@@ -129,28 +125,18 @@ def long_running_links(x: Array, out: Array, dim: int, index: Indices) -> list[L
     if np.all(x != 0):
         quotient = Explicit(lambda s, y, x: y / x)
         return [pairs_along(out, dim, Order.NOT_BEFORE, 1.0, quotient, (OUT, "row"), (0, "column"))]
-    return [links_before_zero(x, out, dim), links_of_zero(np.moveaxis(x, dim, 0), index)]
+    places, slopes = np.moveaxis(index, 0, -1), running_slopes(np.moveaxis(x, dim, -1))
+    rows, columns = (np.broadcast_to(p, slopes.shape) for p in (places[..., None, :], places[..., :, None]))
+    later = np.broadcast_to(np.triu(np.ones(slopes.shape[-2:], dtype=bool)), slopes.shape)
+    return [Links(rows[later], columns[later], slopes[later])]
 
 
-def links_before_zero(x: Array, out: Array, dim: int) -> Contraction:
-    """Return the links to the entries before the first 0 of a line, y[i]/x[j]; those to all others are 0."""
-    before = np.cumsum(x == 0, axis=dim) == 0
-    inverse = np.where(before, 1 / np.where(before, x, 1.0), 0.0)
-    factor = Explicit(lambda s, y, inverse: y * inverse)
-    bound = ((OUT, "row"), (AUXILIARY, "column"))
-    result = pairs_along(out, dim, Order.NOT_BEFORE, 1.0, factor, *bound)
-    return replace(result, auxiliary=("1/{}", inverse))
-
-
-def links_of_zero(moved: Array, index: Indices) -> Links:
-    """Return the links to the first 0 of each line: the product of all entries before it and of those up to i."""
-    zeros = np.cumsum(moved == 0, axis=0)
-    first = np.argmax(zeros > 0, axis=0)
-    lead = np.prod(np.where(zeros == 0, moved, 1.0), axis=0)
-    at_zero = (zeros == 1) & (moved == 0)
-    follow = lead * np.cumprod(np.where((zeros > 0) & ~at_zero, moved, 1.0), axis=0)
-    columns = np.broadcast_to(np.take_along_axis(index, first[None], axis=0), index.shape)
-    return Links(index[zeros > 0], columns[zeros > 0], follow[zeros > 0])
+def running_slopes(x: Array) -> Array:
+    """Return the derivative of each running product, the last axis, by each entry, the one before: of others so far."""
+    before = np.concatenate([np.ones((*x.shape[:-1], 1)), np.cumprod(x[..., :-1], axis=-1)], axis=-1)
+    later = np.triu(np.ones((x.shape[-1],) * 2, dtype=bool), 1)
+    between = np.cumprod(np.where(later, np.expand_dims(x, -2), 1.0), axis=-1)
+    return np.where(np.triu(np.ones_like(later)), np.expand_dims(before, -1) * between, 0.0)
 
 
 # --- sums, means and products ---
@@ -167,14 +153,13 @@ def reduced(inner: Formula, outer: Formula, flat_at_zero: bool = False) -> Local
     So is the derivative of a norm of an order below 1 by an entry that is 0.
     """
 
-    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-        del argument
-        x, columns = values[0], all_entries(values[0])
-        rows = group_rows(x, static["dim"])
-        count = np.size(x) / max(np.size(out), 1)
-        order = static.get("p")
+    def local(at: At) -> list[Links]:
+        x, columns = at.x, all_entries(at.x)
+        rows = group_rows(x, at.static["dim"])
+        count = np.size(x) / max(np.size(at.out), 1)
+        order = at.static.get("p")
         extra = () if order is None else (order,)
-        flat = (np.ravel(out)[rows] == 0) | ((np.ravel(x) == 0) & (order is not None and order < 1))
+        flat = (np.ravel(at.out)[rows] == 0) | ((np.ravel(x) == 0) & (order is not None and order < 1))
         weight: Number = np.where(flat, 0.0, 1.0) if flat_at_zero else 1.0
         factor = Implicit(lambda s, x: inner(s, x, *extra), lambda s, y: outer(s, y, int(count), *extra))
         return [Links(rows, columns, weight, factor, ((0, columns), (-1, rows)))]
@@ -219,22 +204,17 @@ def cumprod_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     """Return Σ g·y over the later entries divided by x, and pair by pair where x has zeros."""
     if np.all(x != 0):
         return np.flip(np.cumsum(np.flip(g * y, dim), axis=dim), dim) / x
-    g, x = np.moveaxis(g, dim, -1), np.moveaxis(x, dim, -1)
-    before = np.concatenate([np.ones((*x.shape[:-1], 1)), np.cumprod(x[..., :-1], axis=-1)], axis=-1)
-    later = np.triu(np.ones((x.shape[-1],) * 2, dtype=bool), 1)
-    between = np.cumprod(np.where(later, np.expand_dims(x, -2), 1.0), axis=-1)
-    reached = np.where(np.triu(np.ones_like(later)), between * np.expand_dims(g, -2), 0.0)
-    return np.moveaxis(before * np.sum(reached, axis=-1), -1, dim)
+    slopes = running_slopes(np.moveaxis(x, dim, -1))
+    return np.moveaxis(np.sum(slopes * np.expand_dims(np.moveaxis(g, dim, -1), -2), axis=-1), -1, dim)
 
 
-def prod_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def prod_local(at: At) -> list[Links]:
     """Link each entry with the product of the others in its group as the coefficient."""
-    del argument
-    x, rows = values[0], group_rows(values[0], static["dim"])
-    if np.size(x) <= WRITTEN_OUT * max(np.size(out), 1):
+    x, rows = at.x, group_rows(at.x, at.static["dim"])
+    if np.size(x) <= WRITTEN_OUT * max(np.size(at.out), 1):
         return [product_links(rows)]
     columns = all_entries(x)
-    others = np.ravel(products_of_others(x, static["dim"]))
+    others = np.ravel(products_of_others(x, at.static["dim"]))
     return [quotient_links(rows, columns, x, others)]
 
 
@@ -251,15 +231,13 @@ def scatter_rows(
 ) -> Op:
     """Declare a reduction with ``outer(y) = sum of inner(x)``."""
     return declare(
-        Op(
-            name,
-            forward,
-            (vjp,),
-            reduced(inner, outer, zero),
-            entries=replace(record.pop("entries", NO_ENTRIES), shaped=not zero),
-            torch=replace(record.pop("torch", NO_TORCH), differs=beyond, says=BEYOND),
-            **record,
-        )
+        name,
+        forward,
+        (vjp,),
+        reduced(inner, outer, zero),
+        entries=replace(record.pop("entries", NO_ENTRIES), shaped=not zero),
+        torch=replace(record.pop("torch", NO_TORCH), differs=beyond, says=BEYOND),
+        **record,
     )
 
 
@@ -290,8 +268,8 @@ def mean_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Arra
 
 def others_text(x: str, axis: int, shape: Shape) -> str:
     """Return an array with one more axis before ``axis``, in whose layer j entry j along the axis is 1."""
-    own = f"eye({shape[axis]}){trailing_matrix(len(shape) - 1 - axis)}"
-    return f"where({own} == 1, 1, unsqueeze({x}, {axis}))"
+    diagonal = f"eye({shape[axis]}){trailing_matrix(len(shape) - 1 - axis)}"
+    return f"where({diagonal} == 1, 1, unsqueeze({x}, {axis}))"
 
 
 def trailing_matrix(count: int) -> str:
@@ -354,20 +332,20 @@ LOGSUMEXP = scatter_rows(
     vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)),
     reads=WITH_OUTPUT, exact=Exactly(exactly.logsumexp), entries=Entries(index=Reduced("exp({x} - {y})")),
     text=Text(defaults=KEEPDIM, backward=logsumexp_text_back))
-PROD = declare(Op(
+PROD = declare(
     "prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim), (prod_vjp,), prod_local,
     reads=WITH_OUTPUT, again=(prod_along_vjp,), torch=OF_PRODUCTS,
     entries=Entries(folds=lambda s, entries: s.product(entries), index=Said()),
-    text=Text(defaults=KEEPDIM, backward=prod_text_back)))
+    text=Text(defaults=KEEPDIM, backward=prod_text_back))
 PROD_ALONG = variant(PROD, "prod along axes", vjps=(prod_along_vjp,))
-CUMSUM = declare(Op(
+CUMSUM = declare(
     "cumsum", running_sum, (lambda g, _y, _x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),),
-    lambda argument, out, values, static: [pairs_along(values[0], static["dim"], Order.NOT_BEFORE)], reads=NOTHING,
+    lambda at: [pairs_along(at.x, at.static["dim"], Order.NOT_BEFORE)], reads=NOTHING,
     entries=Entries(shaped=True, folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"),
-                    mentions=on_none)))
-CUMPROD = declare(Op(
+                    mentions=on_none))
+CUMPROD = declare(
     "cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), cumprod_local, reads=WITH_OUTPUT,
-    again=(cumprod_again,), torch=OF_PRODUCTS, entries=Entries(index=Said()), text=Text(backward=cumprod_text_back)))
+    again=(cumprod_again,), torch=OF_PRODUCTS, entries=Entries(index=Said()), text=Text(backward=cumprod_text_back))
 # fmt: on
 
 reduction = partial(function, family="reductions")
@@ -403,30 +381,21 @@ def build_logsumexp(x: Value, dim: Static = None, keepdim: bool = False) -> Valu
     return x.of(LOGSUMEXP, dim=axes, keepdim=keepdim)
 
 
-def running(op: Op, what: str) -> Callable[..., Value]:
-    """Enter a running reduction, PyTorch's and NumPy's; return what builds it along an axis."""
+def running(op: Op, what: str) -> None:
+    """Enter a running reduction, PyTorch's and NumPy's, which takes all entries where no axis is named."""
+    words = f"the running {what} as numpy has it: of the flattened array where no axis is given"
 
+    @reduction(op.name, "torch method dtype", op=op, kinds=COUNTED, doc=f"the running {what} along dim")
     def build(x: Value, dim: Static = None) -> Value:
-        if not x.ndim:
-            return x
-        if dim is None:
+        if dim is None and x.ndim:
             x.f.remark("numpy-only", f"{op.name} without dim: this is NumPy's answer, PyTorch needs it.")
-        return along(x, dim)
+        return along(x, dim) if x.ndim else x
 
+    @reduction(f"np.{op.name} numpy.{op.name}", "dtype", kinds=COUNTED, doc=words)
     def along(x: Value, dim: Static = None) -> Value:
         row = x.flat if dim is None and x.ndim != 1 else x
         return row.of(op, dim=0 if dim is None else one_axis(dim, x.ndim)) if row.ndim else row
 
-    build.__doc__ = f"the running {what} along dim"
-    reduction(op.name, "torch method dtype", op=op, kinds=COUNTED)(build)
-    return along
 
-
-along_sum = running(CUMSUM, "sum")
-along_product = running(CUMPROD, "product")
-
-
-@reduction("np.cumsum numpy.cumsum", "dtype", kinds=COUNTED)
-def numpy_cumsum(x: Value, dim: Static = None) -> Value:
-    """the running sum as numpy has it: of the flattened array where no axis is given"""
-    return along_sum(x, dim)
+running(CUMSUM, "sum")
+running(CUMPROD, "product")

@@ -16,7 +16,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import NO_ENTRIES, Apply, Entries, Op, Text, declare
-from gradcli.ops.links import Array, Axes, Forward, Indices, Library, Links, Local, Options, Rule, Static, Tensor, Vjp
+from gradcli.ops.links import Array, At, Axes, Forward, Indices, Library, Links, Local, Rule, Static, Tensor, Vjp
 from gradcli.ops.values import ALL, Value, cloned, one_axis, read_axes, require, whole
 from gradcli.ops.vocabulary import KEPT, function
 from gradcli.ops.writing import Call, diagonal_text_back, function_call
@@ -45,9 +45,8 @@ def moved_vjp(forward: Forward) -> Vjp:
 def moved_local(forward: Rule) -> Local:
     """Return the local reading of an op that moves entries."""
 
-    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-        del out
-        origin = np.ravel(forward(*number_entries(values, argument), **static))
+    def local(at: At) -> list[Links]:
+        origin = np.ravel(forward(*number_entries(at.values, at.argument), **at.static))
         rows = np.flatnonzero(origin)
         return [Links(rows, origin[rows] - 1)]
 
@@ -64,7 +63,7 @@ def joined(
 ) -> Op:
     """Declare an op of any number of arguments that moves entries."""
     entries = replace(record.pop("entries", NO_ENTRIES), moves=True, by_shape=True, shaped=True)
-    return declare(Op(name, forward, vjps, local, entries=entries, **record))
+    return declare(name, forward, vjps, local, entries=entries, **record)
 
 
 def transposed(call: Call) -> str:
@@ -130,12 +129,12 @@ def whole_numbers(values: tuple[Static, ...], name: str) -> tuple[int, ...]:
 
 def checked_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return ``shape`` with its -1 filled in; raises ``shape`` where the entries do not fit."""
-    known = math.prod(length for length in shape if length != -1)
+    fixed = math.prod(length for length in shape if length != -1)
     free = shape.count(-1)
-    fits = known == size if not free else free == 1 and known > 0 and size % known == 0
+    fits = fixed == size if not free else free == 1 and fixed > 0 and size % fixed == 0
     if not fits or any(length < -1 for length in shape):
         raise GradcliError("shape", f"{counted(size, 'entry')} cannot have the shape {shape}")
-    return tuple(size // known if length == -1 else length for length in shape)
+    return tuple(size // fixed if length == -1 else length for length in shape)
 
 
 shaping = partial(function, family="shaping", kinds=KEPT)
@@ -292,12 +291,10 @@ def build_diagonal(x: Value, offset: int = 0, dim1: Static = 0, dim2: Static = 1
 def triangle(op: Op, side: str) -> None:
     """Enter the lower or upper triangle of a matrix."""
 
+    @shaping(op.name, "torch numpy method", op=op, doc=f"the matrix with zeros {side} the diagonal")
     def build(x: Value, diagonal: int = 0) -> Value:
         require(x.ndim >= 2, "shape", f"{op.name} takes a matrix, not shape {x.shape}")
         return x.of(op, k=diagonal)
-
-    build.__doc__ = f"the matrix with zeros {side} the diagonal"
-    shaping(op.name, "torch numpy method", op=op)(build)
 
 
 triangle(TRIL, "above")

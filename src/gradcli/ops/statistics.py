@@ -13,6 +13,7 @@ from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MAXIMUM, MINIMUM, without_slope
 from gradcli.ops.declare import (
     BEYOND,
+    OPS,
     OUTPUT,
     WITH_OUTPUT,
     Entries,
@@ -32,7 +33,7 @@ from gradcli.ops.declare import (
     variant,
 )
 from gradcli.ops.exactly import decided, shared, true
-from gradcli.ops.links import Array, Explicit, Indices, Links, Mask, Options, Static, Tensor, Vjp
+from gradcli.ops.links import Array, At, Explicit, Indices, Links, Mask, Static, Tensor, Vjp
 from gradcli.ops.piecewise import sign as sign_of
 from gradcli.ops.reductions import KEEPDIM, all_entries, mean, reduction, scatter_rows
 from gradcli.ops.values import (
@@ -72,14 +73,13 @@ def whole_extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool)
     return np.where(hit, restore(g, dim, keepdim) / np.count_nonzero(hit), 0.0)
 
 
-def extreme_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def extreme_local(at: At) -> list[Links]:
     """Link each output to the entries that are the extreme, with their shares."""
-    del argument
-    dim, hit = static["dim"], values[0] == restore(out, static["dim"], static["keepdim"])
+    dim, hit = at.static["dim"], at.x == restore(at.out, at.static["dim"], at.static["keepdim"])
     with np.errstate(invalid="ignore"):
         part = np.ravel(hit / np.sum(hit, axis=dim, keepdims=True))
     columns = np.flatnonzero(part)
-    return [Links(group_rows(values[0], dim)[columns], columns, part[columns])]
+    return [Links(group_rows(at.x, dim)[columns], columns, part[columns])]
 
 
 def falling(x: Array, dim: int) -> Indices:
@@ -146,12 +146,12 @@ def pick_vjp(g: Array, _y: Array, x: Array, *, kind: str, dim: int, keepdim: boo
 
 def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, **how: Any) -> Mask:
     """Return for each picked entry whether another one that it was picked from is equal to it."""
-    found = picked_on(pick_indices(x, kind, dim, **how), x, kind, dim)
+    entries = picked_on(pick_indices(x, kind, dim, **how), x, kind, dim)
     if kind == "sort":
-        equal = np.diff(found, axis=dim) == 0
-        edge = np.zeros_like(np.take(found, [0], axis=dim), dtype=bool) if np.size(found) else equal
+        equal = np.diff(entries, axis=dim) == 0
+        edge = np.zeros_like(np.take(entries, [0], axis=dim), dtype=bool) if np.size(entries) else equal
         return np.concatenate([edge, equal], axis=dim) | np.concatenate([equal, edge], axis=dim)
-    same = np.expand_dims(found, dim) == np.expand_dims(x, dim + 1)
+    same = np.expand_dims(entries, dim) == np.expand_dims(x, dim + 1)
     if kind in REPEATED:
         length = np.shape(x)[dim]
         earlier = np.tri(length, dtype=bool).T
@@ -160,12 +160,11 @@ def has_twin(x: Array, kind: str, dim: int, keepdim: bool = True, **how: Any) ->
     return twins if keepdim else np.squeeze(twins, axis=dim)
 
 
-def pick_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def pick_local(at: At) -> list[Links]:
     """Link each output to the one entry that it is."""
-    del argument
-    index = all_entries(values[0]).reshape(np.shape(values[0]))
-    where = pick_indices(values[0], **static)
-    return [Links(all_entries(out), np.ravel(np.take_along_axis(index, where, axis=static["dim"])))]
+    index = all_entries(at.x).reshape(np.shape(at.x))
+    where = pick_indices(at.x, **at.static)
+    return [Links(all_entries(at.out), np.ravel(np.take_along_axis(index, where, axis=at.static["dim"])))]
 
 
 def middle(x: Array, axis: Axes, keepdims: bool) -> Array:
@@ -214,12 +213,12 @@ def spread_evenly(name: str, reduce: Callable[..., Array], vjp: Vjp) -> Op:
     def hit(x: Array, dim: Axes, keepdim: bool) -> Mask:  # noqa: ARG001
         return x == reduce(x, axis=dim, keepdims=True)
 
-    return declare(Op(
+    return declare(
         name, lambda x, dim, keepdim: reduce(x, axis=dim, keepdims=keepdim), (vjp,), extreme_local, reads=WITH_OUTPUT,
         kink=Kink(lambda x, dim, keepdim: np.sum(hit(x, dim, keepdim), axis=dim) > 1, "the gradient is shared evenly"),
         exact=Exactly(pieces=shared(hit)), entries=Entries(moves=True),
         text=Text(defaults=KEEPDIM, backward=extreme_text_back),
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
 AMAX = spread_evenly("amax", np.max, extreme_vjp)
@@ -228,47 +227,41 @@ MIN = spread_evenly("min", np.min, whole_extreme_vjp)
 AMIN = spread_evenly("amin", np.min, extreme_vjp)
 MEDIAN = spread_evenly("median", middle, whole_extreme_vjp)
 PICK = declare(
-    Op(
-        "pick",
-        lambda x, **how: picked_on(pick_indices(x, **how), x, **how),
-        (pick_vjp,),
-        pick_local,
-        kink=Kink(has_twin, "the entry at the index that is given gets all"),
-        exact=Exactly(pieces=Piecewise(pick_indices, picked_on)),
-        torch=Torch(saves=((Keeps.OWN,),)),
-        entries=Entries(
-            index=Picked(
-                lambda x, **how: f"{pick_text(x, **how)}.indices",
-                kept=lambda keepdim=True, **how: keepdim,
-                whole=lambda kind, **how: kind not in SINGLE,
-            ),
-            moves=True,
+    "pick",
+    lambda x, **how: picked_on(pick_indices(x, **how), x, **how),
+    (pick_vjp,),
+    pick_local,
+    kink=Kink(has_twin, "the entry at the index that is given gets all"),
+    exact=Exactly(pieces=Piecewise(pick_indices, picked_on)),
+    torch=Torch(saves=((Keeps.OWN,),)),
+    entries=Entries(
+        index=Picked(
+            lambda x, **how: f"{pick_text(x, **how)}.indices",
+            kept=lambda keepdim=True, **how: keepdim,
+            whole=lambda kind, **how: kind not in SINGLE,
         ),
-        text=Text(
-            backward=pick_text_back,
-            write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
-            rule="entries",
-        ),
-    )
+        moves=True,
+    ),
+    text=Text(
+        backward=pick_text_back,
+        write=lambda call: f"{pick_text(call.texts[0], **call.static)}.values",
+        spelled="{kind}",
+    ),
 )
 PEAK, VALLEY = variant(AMAX, "amax of sizes", vjps=(peak_vjp,)), variant(AMIN, "amin of sizes", vjps=(peak_vjp,))
 """``amax`` and ``amin`` of sizes, as in the norms of order inf and -inf: with PyTorch's gradient where one is nan."""
 
 
 def extreme(x: Value, dim: Static, keepdim: bool, kind: str) -> Value | Pair:
-    """Return max or min as PyTorch has it: shared among ties without dim, the first of them with dim."""
+    """Return an extreme or a median as PyTorch has it: shared among ties without dim, the first of them with dim."""
     axes = read_axes(dim, x.ndim, "refused")
     require_entries(x, axes, kind)
     if dim is None or not x.ndim:
-        return of_all(MAX if kind == "max" else MIN, x, dim, axes, keepdim)
-    require(not isinstance(dim, tuple), "value", f"{kind} takes one dim", hint=f"a{kind} takes several")
+        value = x.of(OPS[kind], dim=axes, keepdim=keepdim)
+        return value if dim is None else Pair(value, np.zeros((), dtype=np.intp))
+    hint = f"a{kind} takes several" if kind in ("max", "min") else None
+    require(not isinstance(dim, tuple), "value", f"{kind} takes one dim", hint)
     return picked(x, kind, axes[0], keepdim)
-
-
-def of_all(op: Op, x: Value, dim: Static, axes: Axes, keepdim: bool) -> Value | Pair:
-    """Return what an op picks of all entries; a pair where the axis of a single number is named."""
-    result = x.of(op, dim=axes, keepdim=keepdim)
-    return result if dim is None else Pair(result, np.zeros((), dtype=np.intp))
 
 
 def picked(x: Value, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair:
@@ -280,7 +273,10 @@ def picked(x: Value, kind: str, axis: int, keepdim: bool, **static: Any) -> Pair
 
 def extreme_of(kind: str, word: str) -> None:
     """Enter max or min: of all entries, along an axis, or of two arrays, told apart by the second argument."""
+    names, op = f"a{kind} np.{kind} numpy.{kind}", AMAX if kind == "max" else AMIN
+    about = f"the {word} entry (ties share), along dim the first of them, or of two arrays {kind}imum"
 
+    @reduction(kind, "torch method", kinds=KEPT, doc=about)
     def build(
         x: Value, dim: Static | Tensor = None, keepdim: bool = False, *, other: Value | None = None
     ) -> Value | Pair:
@@ -288,15 +284,12 @@ def extreme_of(kind: str, word: str) -> None:
             return extreme(x, dim, keepdim, kind)
         return x.of(MAXIMUM if kind == "max" else MINIMUM, dim if other is None else other)
 
+    @reduction(
+        names, "torch numpy method", op=op, kinds=KEPT, doc=f"the {word} entry, also along dim; ties share the gradient"
+    )
     def build_several(x: Value, dim: LibraryAxes = ALL, keepdim: bool = False) -> Value:
         require_entries(x, dim, f"a{kind}")
-        return x.of(AMAX if kind == "max" else AMIN, dim=dim, keepdim=keepdim)
-
-    build.__doc__ = f"the {word} entry (ties share), along dim the first of them, or of two arrays {kind}imum"
-    build_several.__doc__ = f"the {word} entry, also along dim; ties share the gradient"
-    reduction(kind, "torch method", kinds=KEPT)(build)
-    names, op = f"a{kind} np.{kind} numpy.{kind}", AMAX if kind == "max" else AMIN
-    reduction(names, "torch numpy method", op=op, kinds=KEPT)(build_several)
+        return x.of(op, dim=dim, keepdim=keepdim)
 
 
 extreme_of("max", "largest")
@@ -306,11 +299,7 @@ extreme_of("min", "smallest")
 @reduction("median", "torch method", op=MEDIAN, kinds=OF_NUMBERS)
 def build_median(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
     """the middle entry, the lower of two (np.median: their mean)"""
-    axes = read_axes(dim, x.ndim, "refused")
-    require_entries(x, axes, "median")
-    if dim is None or not x.ndim:
-        return of_all(MEDIAN, x, dim, axes, keepdim)
-    return picked(x, "median", one_axis(dim, x.ndim), keepdim)
+    return extreme(x, dim, keepdim, "median")
 
 
 @reduction("sort", "torch method", op=PICK, kinds=KEPT)
@@ -356,24 +345,23 @@ def flat_reduction(name: str, of: Callable[..., Any], read: Callable[[Any], Any]
 def position(name: str, of: Callable[..., Indices], word: str) -> None:
     """Enter argmax or argmin."""
     op = flat_reduction(name, of, lambda x: x)
+    words = f"the position of the {word} entry; it has no derivative"
 
+    @reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER), doc=words)
     def build(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
         require_entries(x, read_axes(dim, x.ndim, "refused"), name)
         return x.of(op, dim=None if dim is None or not x.ndim else one_axis(dim, x.ndim), keepdim=keepdim)
-
-    build.__doc__ = f"the position of the {word} entry; it has no derivative"
-    reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))(build)
 
 
 def truth(name: str, of: Callable[..., Mask]) -> Op:
     """Enter any or all."""
     op = flat_reduction(name, of, true)
+    words = f"whether {name} of the entries are true, for conditions"
 
+    @reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.MASK, Made.MASK), doc=words)
     def build(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
         return x.of(op, dim=dim, keepdim=keepdim)
 
-    build.__doc__ = f"whether {name} of the entries are true, for conditions"
-    reduction(name, "torch numpy method", op=op, kinds=Kinds(Made.MASK, Made.MASK))(build)
     return op
 
 
@@ -412,15 +400,14 @@ def var_along_vjp(g: Array, _y: Array | None, x: Array, *, dim: Axes, keepdim: b
     return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - mean(x, dim, keepdim=True))
 
 
-def var_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def var_local(at: At) -> list[Links]:
     """Link each entry with 2(x - m)/(n - correction), m the mean as an auxiliary value."""
-    del argument, out
-    x, dim = values[0], static["dim"]
+    x, dim = at.x, at.static["dim"]
     columns, rows = all_entries(x), group_rows(x, dim)
     count = math.prod(np.shape(x)[axis] for axis in dim)
     axes = "" if len(dim) == np.ndim(x) else f", dim={dim[0] if len(dim) == 1 else dim}"
     auxiliary = (f"mean({{}}{axes})", mean(x, dim, keepdim=False))
-    weight = 2.0 / np.float64(count - static["correction"])
+    weight = 2.0 / np.float64(count - at.static["correction"])
     centred = Explicit(lambda s, x, m: x - m)
     return [Links(rows, columns, weight, centred, ((0, columns), (-2, rows)), auxiliary)]
 
@@ -508,45 +495,40 @@ NORM = scatter_rows(
 
 
 VAR = declare(
-    Op(
-        "var",
-        var,
-        (var_vjp,),
-        var_local,
-        exact=Exactly(value=exactly.var),
-        entries=Entries(index=Said()),
-        text=Text(defaults={"keepdim": False, "correction": 1.0}, backward=var_text_back),
-        torch=Torch(
-            saves=((0,),),
-            differs=lambda y, x: ~np.isfinite(y),
-            says="its var of too few entries, or of too large ones, has no finite gradient or 0",
-        ),
-    )
+    "var",
+    var,
+    (var_vjp,),
+    var_local,
+    exact=Exactly(value=exactly.var),
+    entries=Entries(index=Said()),
+    text=Text(defaults={"keepdim": False, "correction": 1.0}, backward=var_text_back),
+    torch=Torch(
+        saves=((0,),),
+        differs=lambda y, x: ~np.isfinite(y),
+        says="its var of too few entries, or of too large ones, has no finite gradient or 0",
+    ),
 )
 VAR_ALONG = variant(VAR, "var along axes", vjps=(var_along_vjp,))
 
 
-def root_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def root_local(at: At) -> list[Links]:
     """Link each root to its argument with 1/(2y), and 0 where it is 0."""
-    del argument, values, static
-    every = all_entries(out)
-    weight = np.where(np.ravel(out) == 0, 0.0, 0.5)
+    every = all_entries(at.out)
+    weight = np.where(np.ravel(at.out) == 0, 0.0, 0.5)
     return [Links(every, every, weight, Explicit(lambda s, y: 1 / y), ((-1, every),))]
 
 
 SQRT_FLAT = declare(
-    Op(
-        "sqrt0",
-        np.sqrt,
-        (lambda g, y, _x: np.where(y == 0, 0.0, g / (2 * y)),),
-        root_local,
-        lambda s, x: s.sqrt(x),
-        text=Text(template="sqrt({})", backward=(("{g}/(2*{y})", "where({y} == 0, 0, {g}/(2*{y}))"),), spelled="sqrt"),
-        kink=Kink(lambda x: x == 0, "0 is taken", steep=True),
-        zero_text=("{y} == 0",),
-        torch=Torch(differs=beyond, says=BEYOND),
-        reads=OUTPUT,
-    )
+    "sqrt0",
+    np.sqrt,
+    (lambda g, y, _x: np.where(y == 0, 0.0, g / (2 * y)),),
+    root_local,
+    lambda s, x: s.sqrt(x),
+    text=Text(template="sqrt({})", backward=(("{g}/(2*{y})", "where({y} == 0, 0, {g}/(2*{y}))"),), spelled="sqrt"),
+    kink=Kink(lambda x: x == 0, "0 is taken", steep=True),
+    zero_text=("{y} == 0",),
+    torch=Torch(differs=beyond, says=BEYOND),
+    reads=OUTPUT,
 )
 
 
@@ -567,7 +549,9 @@ def spread(x: Value, dim: Static, keepdim: bool, correction: Static, root: bool,
 
 def deviation(name: str, root: bool, summary: str) -> None:
     """Enter PyTorch's variance or standard deviation, and NumPy's."""
+    words = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
 
+    @reduction(name, "torch method", op=None if root else VAR, kinds=OF_FLOATS, doc=words)
     def build(
         x: Value, dim: Static = None, unbiased: bool = True, keepdim: bool = False, correction: Static = None
     ) -> Value:
@@ -575,13 +559,9 @@ def deviation(name: str, root: bool, summary: str) -> None:
             dim, unbiased = None, dim
         return spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
 
+    @reduction(f"np.{name} numpy.{name}", "", kinds=BY_NUMPY, doc=f"{summary} as numpy has it, over n - ddof")
     def build_numpy(x: Value, dim: Static = None, ddof: Static = 0, keepdim: bool = False) -> Value:
         return spread(x, dim, keepdim, ddof, root, "none")
-
-    build.__doc__ = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
-    build_numpy.__doc__ = f"{summary} as numpy has it, over n - ddof"
-    reduction(name, "torch method", op=None if root else VAR, kinds=OF_FLOATS)(build)
-    reduction(f"np.{name} numpy.{name}", "", kinds=BY_NUMPY)(build_numpy)
 
 
 deviation("var", root=False, summary="the variance")

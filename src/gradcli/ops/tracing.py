@@ -44,7 +44,7 @@ from gradcli.ops.declare import (
 from gradcli.ops.elementwise import asin_slope, cospi, erfc, sigmoid, sigmoid_slope, sinpi, tanh_slope, with_digits
 from gradcli.ops.joining import CAT, INDEX, STACK
 from gradcli.ops.linear_algebra import EINSUM, MATMUL, on_diagonal
-from gradcli.ops.links import Array, Formula, Indices, Links, Options, Rule, Shape, Vjp
+from gradcli.ops.links import Array, At, Formula, Indices, Links, Options, Rule, Shape, Vjp
 from gradcli.ops.matrices import DET, INV, SOLVE, is_singular
 from gradcli.ops.piecewise import ABS, CLAMP_MAX, CLAMP_MIN, CLIP, SIGMOID, SIGN, TRUNC, WHERE, sign
 from gradcli.ops.reductions import CUMPROD, CUMSUM, PROD_ALONG, SUM
@@ -103,7 +103,7 @@ BESIDE = Op(
     "beside",
     lambda part, x, *, called: part,
     (lambda g, _y, _part, _x, *, called: g, lambda _g, _y, _part, x, *, called: np.zeros(np.shape(x))),
-    lambda argument, out, values, static: CLONE.local(0, out, values[:1], {}) if not argument else [],
+    lambda at: [] if at.argument else CLONE.local(At(0, at.out, at.values[:1], {})),
     entries=Entries(index=Said(), moves=True, by_shape=True),
     torch=Torch(saves=((Keeps.OWN,),)),
     text=Text(write=lambda call: call.tight[0]),
@@ -245,11 +245,11 @@ def applied(f: Apply, op: Op, *arguments: Any, **static: Any) -> Any:
     return traced(f, f(op, *[a.node if type(a) is Traced else a for a in arguments], **static))
 
 
-def traced(f: Apply, found: Any, exact: bool = False) -> Any:
+def traced(f: Apply, value: Any, exact: bool = False) -> Any:
     """Return a node as a traced array, and plain doubles as they are; exact numbers are computed with by the graph."""
-    if type(found) is np.ndarray or isinstance(found, np.generic | np.ndarray):
-        return Traced(f, found) if exact or found.dtype == object else found
-    return Traced(f, found) if hasattr(found, "active") else found
+    if type(value) is np.ndarray or isinstance(value, np.generic | np.ndarray):
+        return Traced(f, value) if exact or value.dtype == object else value
+    return Traced(f, value) if hasattr(value, "active") else value
 
 
 def numbers(x: Any) -> Any:
@@ -318,8 +318,8 @@ def reshaped(f: Apply, x: Any, shape: Any) -> Any:
     """Return the same entries in another shape."""
     sizes = tuple(int(n) for n in np.atleast_1d(shape))
     if -1 in sizes:
-        known = math.prod(n for n in sizes if n != -1)
-        sizes = tuple(x.size // max(known, 1) if n == -1 else n for n in sizes)
+        fixed = math.prod(n for n in sizes if n != -1)
+        sizes = tuple(x.size // max(fixed, 1) if n == -1 else n for n in sizes)
     return x if sizes == x.shape else applied(f, RESHAPE, x, shape=sizes)
 
 
@@ -492,7 +492,7 @@ PUT_BACK = Op(
     "put_back",
     put_back,
     (lambda g, _y, x, *, places, shape: np.reshape(np.reshape(g, (-1,))[places], np.shape(x)),),
-    lambda argument, out, values, static: [Links(static["places"], np.arange(np.size(values[0]), dtype=np.intp))],
+    lambda at: [Links(at.static["places"], np.arange(np.size(at.x), dtype=np.intp))],
     entries=Entries(
         by_shape=True, shaped=True, folds=lambda s, entries: s.total(entries), index=Said(), mentions=on_none
     ),
@@ -506,7 +506,7 @@ def moved_back(g: Any, op: Op, k: int, out: Any, values: Sequence[Any], static: 
     """Return the cotangent of an argument of an op that moves entries, by the places that they came from."""
     shape = np.shape(values[k])
     total: Any = None
-    for links in op.local(k, out, tuple(values), static):
+    for links in op.local(At(k, out, tuple(values), static)):
         if not isinstance(links, Links) or links.factor is not None:
             raise Untraceable(op.name)
         flat = reshaped(f, expanded(f, g, np.shape(out)), (-1,))
@@ -519,8 +519,8 @@ def moved_back(g: Any, op: Op, k: int, out: Any, values: Sequence[Any], static: 
 
 
 @rule_for(on_diagonal)
-def put_on_diagonal(f: Apply, part: Any, own: str, letters: str, shape: Shape) -> Any:
+def put_on_diagonal(f: Apply, part: Any, target: str, letters: str, shape: Shape) -> Any:
     """Return zeros with an array where the axes of the same letter have the same index."""
-    places = np.einsum(f"{own}->{letters}", np.arange(math.prod(shape)).reshape(shape))
+    places = np.einsum(f"{target}->{letters}", np.arange(math.prod(shape)).reshape(shape))
     whole = expanded(f, part, places.shape)
     return applied(f, PUT_BACK, reshaped(f, whole, -1), places=np.ravel(places), shape=shape)

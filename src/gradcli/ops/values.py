@@ -135,45 +135,13 @@ def require_entries(x: Tensor, axes: links.Axes, name: str) -> None:
 
 
 def cloned(x: Array) -> Array:
-    """Return a copy without gaps whose axes lie in memory in the order of those of x.
+    """Return a copy without gaps whose axes lie in memory as those of x, row by row where one entry stands for many.
 
     >>> columns = np.arange(6.0).reshape(2, 3).T
     >>> cloned(columns).flags.f_contiguous, cloned(np.broadcast_to(columns[0], (3, 2))).flags.c_contiguous
     (True, True)
     """
-    if not isinstance(x, np.ndarray) or x.flags.c_contiguous:
-        return np.array(x)
-    order = axes_in_memory(x)
-    return np.array(x.transpose(order), order="C").transpose(np.argsort(order))
-
-
-def axes_in_memory(x: Array) -> list[int]:
-    """Return the axes of an array from the outermost to the innermost in memory.
-
-    An axis of step 0, along which one entry stands for all, keeps its place among those beside it, as in PyTorch's
-    ``infer_dense_strides``.
-    """
-    inward = list(range(x.ndim))[::-1]
-    for last in range(1, x.ndim):
-        place = last
-        for before in range(last - 1, -1, -1):
-            order = compared(x, inward[before], inward[place])
-            if order > 0:
-                inward[before], inward[place] = inward[place], inward[before]
-                place = before
-            elif order < 0:
-                break
-    return inward[::-1]
-
-
-def compared(x: Array, a: int, b: int) -> int:
-    """Return 1 where axis a lies outside of axis b in memory, -1 inside of it, 0 where neither can be told."""
-    one, other = x.strides[a], x.strides[b]
-    if not one or not other:
-        return 0
-    if one == other:
-        return int(x.shape[a] > x.shape[b])
-    return 1 if one > other else -1
+    return np.array(x, order="C" if 0 in getattr(x, "strides", ()) else "K")
 
 
 # --- values ---
@@ -386,6 +354,14 @@ def require(holds: object, kind: str, message: str, hint: str | None = None) -> 
         raise GradcliError(kind, message, hint=hint)
 
 
+def common_shape(said: str, *shapes: Shape) -> Shape:
+    """Return the shape that shapes broadcast to; raises ``shape``, with what is ``said`` then, where they do not."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise GradcliError("shape", said) from None
+
+
 class Reduction(NamedTuple):
     """A parameter that takes how losses become one number: ``mean``, ``sum`` or ``none``.
 
@@ -403,6 +379,8 @@ class Reduction(NamedTuple):
 
 
 MEAN = Reduction()
+Around: TypeAlias = Reduction
+"""A parameter ``how`` of which ``size_average`` stands before the next parameter, and the other two behind it."""
 
 
 def how_reduced(size_average: Static, reduce: Static, reduction: Static) -> Reduction:
@@ -481,12 +459,15 @@ class Formula:
         """What the language sees: a graph, and parameters by what they take."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         seen = [inspect.Parameter("f", kind, annotation="Apply")]
+        rest: list[inspect.Parameter] = []
         for p in self.parameters:
             if p.name == "how":
-                seen += [inspect.Parameter(n, kind, default=x, annotation="Static") for n, x in FLAGS.items()]
+                flags = [inspect.Parameter(n, kind, default=x, annotation="Static") for n, x in FLAGS.items()]
+                seen, rest = (seen + flags[:1], flags[1:]) if p.annotation == "Around" else (seen + flags, [])
             elif p.name != "f":
                 default = p.default.word if isinstance(p.default, Reduction) else p.default
                 seen.append(p.replace(annotation=READERS.get(p.annotation, (p.annotation,))[0], default=default))
+                seen, rest = seen + rest, []
         names = {p.name for p in self.parameters}
         if "library" not in names and any(p.annotation == "LibraryAxes" for p in self.parameters):
             seen.append(inspect.Parameter("library", kind, default="torch", annotation="Library"))
@@ -554,13 +535,13 @@ def first_array(values: Iterable[Any]) -> Any:
     return None
 
 
-def unwrapped(found: Any) -> Any:
+def unwrapped(result: Any) -> Any:
     """Return what a formula gives as the language has it: nodes and plain numbers."""
-    if type(found) is Value:
-        return found.node
-    if type(found) is tuple:
-        return tuple(map(unwrapped, found))
-    return Pair(unwrapped(found.values), found.indices) if type(found) is Pair else found
+    if type(result) is Value:
+        return result.node
+    if type(result) is tuple:
+        return tuple(map(unwrapped, result))
+    return Pair(unwrapped(result.values), result.indices) if type(result) is Pair else result
 
 
 def as_builder(rule: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from gradcli.errors import GradcliError
 from gradcli.ops.declare import NO_ENTRIES, Apply, Op, Pair, Parts, declare
-from gradcli.ops.links import Array, Expression, Formula, Indices, Links, Local, Options, Partial, Symbols, Tensor, Test
+from gradcli.ops.links import Array, At, Expression, Formula, Links, Local, Partial, Symbols, Tensor, Test
 from gradcli.ops.values import as_builder, number
 from gradcli.records import dataclass, replace
 
@@ -162,28 +163,24 @@ class Spelled(NamedTuple):
     kinds: Kinds = FLOATS
 
 
-def enter(
-    names: str,
-    spelled: Spelled,
-    *,
-    op: Op | None = None,
-    build: Builder | None = None,
-) -> None:
+def enter(names: str, spelled: Spelled, *, op: Op | None = None, build: Builder | None = None) -> None:
     """Enter a function under ``names``, of which the first is its own."""
-    own, *others = f"{names} {spelled.also}".split()
-    plain = [name for name in (own, *others) if "." not in name]
+    first, *others = f"{names} {spelled.also}".split()
+    plain = [name for name in (first, *others) if "." not in name]
     methods = tuple(plain) if METHOD in spelled.where.split() else ()
-    found = spelled_under((own, *others), spelled.where)
+    spellings = spelled_under((first, *others), spelled.where)
     words = spelled.where.split()
     flags = TYPED in words, TENSORS in words, SHARES in words or spelled.family in SHARING
-    register(Function(own, build, found, methods, spelled.doc, spelled.family, op, spelled.kinds, *flags))
+    register(Function(first, build, spellings, methods, spelled.doc, spelled.family, op, spelled.kinds, *flags))
 
 
-def function(names: str, where: str, family: str, *, op: Op | None = None, kinds: Kinds = FLOATS) -> Callable[[B], B]:
-    """Enter the decorated builder as ``enter`` does, with the first line of its docstring."""
+def function(
+    names: str, where: str, family: str, *, op: Op | None = None, kinds: Kinds = FLOATS, doc: str = ""
+) -> Callable[[B], B]:
+    """Enter the decorated builder as ``enter`` does, with a line on it, or the first line of its docstring."""
 
     def decorate(build: B) -> B:
-        lines = (build.__doc__ or names).strip().splitlines()
+        lines = (doc or build.__doc__ or names).strip().splitlines()
         enter(names, Spelled(where, "", lines[0], family, kinds), op=op, build=as_builder(build))
         return build
 
@@ -191,13 +188,6 @@ def function(names: str, where: str, family: str, *, op: Op | None = None, kinds
 
 
 # --- ops that work entry by entry ---
-
-
-def broadcast_index(out: Array, values: tuple[Array, ...], argument: int) -> Indices:
-    """Return, for each entry of ``out``, the flat index of the entry of an argument that broadcasts to it."""
-    shape = np.shape(values[argument])
-    flat = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
-    return np.broadcast_to(flat, np.shape(out)).ravel()
 
 
 @lru_cache(maxsize=1024)
@@ -209,16 +199,14 @@ def with_options(formula: Formula, options: tuple[tuple[str, Any], ...]) -> Form
 def elementwise_local(formula: Formula, zero_at: Test | None) -> Local:
     """Return the local reading of an op that works entry by entry and broadcasts."""
 
-    def local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
-        rows = np.arange(np.size(out), dtype=np.intp)
-        bound = tuple(
-            (k, rows if np.shape(x) == np.shape(out) else broadcast_index(out, values, k)) for k, x in enumerate(values)
-        )
-        rule = with_options(formula, tuple(sorted(static.items()))) if static else formula
+    def local(at: At) -> list[Links]:
+        rows = np.arange(np.size(at.out), dtype=np.intp)
+        bound = tuple([(k, at.places(k, rows)) for k in range(len(at.values))])
+        rule = with_options(formula, tuple(sorted(at.static.items()))) if at.static else formula
         weight: Array | float = 1.0
         if zero_at is not None:
-            weight = np.broadcast_to(np.where(zero_at(argument, *values), 0.0, 1.0), np.shape(out)).ravel()
-        return [Links(rows, bound[argument][1], weight, Partial(rule, argument), bound)]
+            weight = np.broadcast_to(np.where(zero_at(at.argument, *at.values), 0.0, 1.0), np.shape(at.out)).ravel()
+        return [Links(rows, bound[at.argument][1], weight, Partial(rule, at.argument), bound)]
 
     return local
 
@@ -241,27 +229,27 @@ def called(name: str) -> Formula:
 def elementwise(
     name: str,
     forward: Any,
-    *rules: Any,
+    *vjps: Any,
     spelled: Spelled | None,
+    formula: Formula | None = None,
     slopes: Formula | None = None,
     derivatives: Formula | None = None,
     **record: Any,
 ) -> Op:
-    """Declare an op of one or more arguments that works entry by entry: one vjp an argument, then the formula.
+    """Declare an op of one or more arguments that works entry by entry, by its forward and a vjp for each argument.
 
     ``spelled`` enters a function of its name, which takes the arguments of the op and its ``defaults``; None enters
     none. ``slopes(s, *symbols, **options)`` are the derivatives of the formula where sympy's own lose digits; None:
-    they do not. A formula None is a call of the function itself, ``s.NAME``, which has these ``slopes``;
+    they do not. Without a formula it is a call of the function itself, ``s.NAME``, which has these ``slopes``;
     ``derivatives`` are those of the call where the formula is given and makes it. All else is the ``record``.
     """
-    *vjps, formula = rules
     if formula is None:
         formula, derivatives = called(name), slopes
     elif slopes is not None:
         formula = with_slopes(name, formula, slopes)
     local = elementwise_local(formula, record.get("zero_at"))
     entries = replace(record.pop("entries", NO_ENTRIES), shaped=True)
-    op = declare(Op(name, forward, tuple(vjps), local, formula, entries=entries, derivatives=derivatives, **record))
+    op = declare(name, forward, vjps, local, formula, entries=entries, derivatives=derivatives, **record)
     if spelled is not None:
         plain = len(vjps) == 1 and not op.text.defaults
         enter(name, spelled, op=op, build=None if plain else builder(op, len(vjps)))
@@ -374,3 +362,11 @@ def all_facts() -> dict[str, Facts]:
     text = Path(__file__).with_name("facts.toml").read_text(encoding="utf-8")
     tables = {name: Facts(**table) for name, table in tomllib.loads(text).items()}
     return {name: facts._replace(derivatives=tuple(facts.derivatives)) for name, facts in tables.items()}
+
+
+def facts_of(name: str) -> Facts:
+    """Return the facts of a function or operator; raises ``unknown-function`` where no table is written."""
+    if name not in all_facts():
+        hint = f"write the table [{name}] of ops/facts.toml: tests/test_vocabulary.py says what it needs"
+        raise GradcliError("unknown-function", f"'{name}' has no facts to show", hint=hint)
+    return all_facts()[name]

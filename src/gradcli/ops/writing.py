@@ -29,11 +29,11 @@ class Call(NamedTuple):
 
 def function_call(call: Call) -> str:
     """Write a call with all arguments, and the options that differ from what the function takes by itself."""
-    options = [f"{name}={option_text(value)}" for name, value in given(call)]
+    options = [f"{name}={option_text(value)}" for name, value in options_shown(call)]
     return f"{call.name}({', '.join([*call.texts, *options])})"
 
 
-def given(call: Call) -> list[tuple[str, Any]]:
+def options_shown(call: Call) -> list[tuple[str, Any]]:
     """Return the options of a call that differ from what the function takes by itself."""
     shown = []
     for key, value in call.static.items():
@@ -152,15 +152,15 @@ def index_text_back(_k: int, out: Array, x: Array, *, key: Index) -> tuple[str, 
 
 def basic_back(key: Key, shape: Shape) -> str:
     """Return the text for integers and slices: zeros round g, and between where a slice leaves entries out."""
-    own = [part for part in key if part is not None]
-    if len(shape) == 1 and isinstance(own[0], int) and shape[0] <= LISTED and len(key) == 1:
-        return f"[{', '.join('{g}' if i == own[0] % shape[0] else '0' for i in range(shape[0]))}]"
-    places = [places_of(part, length) for part, length in zip(own, shape, strict=True)]
+    parts = [part for part in key if part is not None]
+    if len(shape) == 1 and isinstance(parts[0], int) and shape[0] <= LISTED and len(key) == 1:
+        return f"[{', '.join('{g}' if i == parts[0] % shape[0] else '0' for i in range(shape[0]))}]"
+    places = [places_of(part, length) for part, length in zip(parts, shape, strict=True)]
     lengths, text = [len(along_axis) for along_axis in places], "{g}"
     if None in key:
         text = f"reshape({text}, {numbers(lengths) or '()'})"
-    elif any(not isinstance(part, slice) for part in own):
-        text += f"[{', '.join(':' if isinstance(part, slice) else 'None' for part in own)}]"
+    elif any(not isinstance(part, slice) for part in parts):
+        text += f"[{', '.join(':' if isinstance(part, slice) else 'None' for part in parts)}]"
     for axis, picked in enumerate(places):
         text = spread_along(text, picked, axis, lengths, shape)
         lengths[axis] = shape[axis]

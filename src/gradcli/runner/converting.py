@@ -164,12 +164,14 @@ def cast(run: Run, x: Tensor, dtype: str) -> Tensor:
 
 
 def cast_call(run: Run, dtype: DType, data: Any = 0) -> Any:
-    """Do what ``np.float64(x)`` does."""
+    """Do what ``np.float64(x)`` or ``jnp.float32(x)`` does."""
+    if dtype.library == "jax":
+        return run.call(run.member("jax.numpy.array"), [data, dtype])
     if isinstance(data, Tensor):
         return cast(run, data, dtype.name)
     if isinstance(data, str):
         data = run.call(run.builtin("float"), [data])
-    return array_of(run, data, "numpy" if dtype.library != "jax" else "jax", dtype.name)
+    return array_of(run, data, "numpy", dtype.name)
 
 
 def named_results(function: str, parts: dict[str, Any]) -> Named:

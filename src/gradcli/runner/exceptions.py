@@ -107,13 +107,24 @@ TYPED: dict[str, Callable[[Any, Any], Said]] = {
 """What is said of the types of two arguments, by the table's name of a function."""
 
 
+LINEAR_ALGEBRA = {
+    **{name: f"linalg.{name}" for name in ("det", "inv", "slogdet", "solve", "cholesky", "vecdot")},
+    **{name: name for name in ("linalg.qr", "linalg.svd", "logdet")}, "linalg.norm": "linalg.vector_norm",
+    **dict.fromkeys(("linalg.svdvals", "svdvals", "cond", "matrix_rank"), "linalg.svd"),
+}  # fmt: skip
+"""Functions of PyTorch's that take floats alone, each by what an exception calls it."""
+
+
 def type_error(name: str, dtype: str | None, arguments: Callable[[], Arguments]) -> Said:
     """Return the exception for arguments of other types than a function takes, None where they fit.
 
     ``dtype`` is that of the first tensor, None where the call gives the type of its result.
     """
-    if dtype is not None and not dtype.startswith(("float", "bfloat")) and f"whole {name}" in words():
-        return said(f"whole {name}", TITLES[dtype][0])
+    if dtype is not None and dtype not in FLOATS:
+        if f"whole {name}" in words():
+            return said(f"whole {name}", TITLES[dtype][0])
+        if name in LINEAR_ALGEBRA:
+            return said("whole linalg", TITLES[dtype][0], LINEAR_ALGEBRA[name])
     if name not in TYPED:
         return None
     values = arguments()
@@ -345,15 +356,19 @@ def of_empty(name: str) -> Callable[..., Said]:
 def of_matrix(name: str) -> Callable[..., Said]:
     """Return what says that a matrix is not square, that it has no inverse, or no Cholesky factor."""
 
-    def error(x: Any = None, A: Any = None, **_: Any) -> Said:
+    def error(x: Any = None, A: Any = None, B: Any = None, **_: Any) -> Said:
         matrix = A if x is None else x
         a = np.asarray(getattr(matrix, "value", matrix))
         if a.ndim < 2:
             return said("no matrix", name)
-        if a.shape[-1] != a.shape[-2]:
+        if a.shape[-1] != a.shape[-2] and name != "qr":
             return said("square", name, *a.shape[-2:])
         if name == "solve":
-            return said("solve")
+            b = shape_of(B)
+            b = (*b, 1) if len(b) == 1 or b == a.shape[:-1] else b
+            if len(b) < 2:
+                return said("no matrix B", name)
+            return said("solve shapes", *a.shape[-2:], *b[-2:]) if b[-2] != a.shape[-1] else said("solve")
         if a.ndim != 2 or a.dtype == object or name not in ("inv", "cholesky"):
             return None
         parts = [a[:k, :k] for k in range(1, len(a) + 1)]
@@ -388,7 +403,7 @@ WORDS: dict[str, Callable[..., Said]] = {
     "topk": lambda **_: said("topk"),
     "kthvalue": lambda x, dim=-1, **_: said("kthvalue", dim % max(len(shape_of(x)), 1)),
     **{name: of_empty(name) for name in ("max", "min", "argmax", "argmin")},
-    **{name: of_matrix(name) for name in ("inv", "det", "solve", "cholesky")},
+    **{name: of_matrix(name) for name in ("inv", "det", "solve", "cholesky", "eigh")}, "linalg.qr": of_matrix("qr"),
     "trace": lambda x, **_: said("trace", len(shape_of(x))),
     "outer": lambda x, other, **_: (
         said("outer", "vec2", len(shape_of(other)))

@@ -5,6 +5,7 @@ Objects of classes that are derived from Python's own: ``class Config(dict)``, `
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -291,21 +292,35 @@ def class_of(run: Run, owner: Any) -> str | None:
 class HostedDict(Hosted, dict):  # type: ignore[type-arg]
     """A dictionary."""
 
-    def missing(self, run: Any, key: Any) -> Any:
-        """Return what ``__missing__`` gives of a key that is not there."""
-        made = ask(run, self, "__missing__", key)
-        return raise_key(key) if made is UNBOUND else made
+    def __missing__(self, key: Any) -> Any:
+        """Return what the class's own ``__missing__`` gives of a key that is not there, else what Python's does."""
+        made = ask(self.kind.its_run, self, "__missing__", key)
+        if made is not UNBOUND:
+            return made
+        own_missing = getattr(super(), "__missing__", raise_key)
+        return own_missing(key)
 
 
 HOSTS: dict[str, Any] = {
     **{
         kind.__name__: type(f"Hosted{kind.__name__}", (Hosted, kind), {})
-        for kind in (list, set, tuple, str, int, float)
+        for kind in (list, set, tuple, str, int, float, deque)
     },
-    **dict.fromkeys(("dict", "OrderedDict", "defaultdict", "Counter"), HostedDict),
+    **{
+        kind.__name__: type(f"Hosted{kind.__name__}", (HostedDict, kind), {})
+        for kind in (OrderedDict, defaultdict, Counter)
+    },
+    "dict": HostedDict,
 }
 """The classes of the host, by what Python calls theirs."""
-MUTABLE = (list, dict, set)
+MUTABLE = (list, dict, set, deque)
+
+
+def of_kind(host: Any, like: Any, items: Any) -> Any:
+    """Return a container of a class of the host, with the factory or the bound that another one has."""
+    if isinstance(like, defaultdict):
+        return host(like.default_factory, items)
+    return host(items, like.maxlen) if isinstance(like, deque) else host(items)
 
 
 def host_of(kind: Class) -> Class | None:
@@ -322,7 +337,7 @@ def new_hosted(run: Any, kind: Class, base: Class, arguments: Any, named: dict[s
         ([], {}) if own and issubclass(host, MUTABLE) else (arguments[:1] if own else arguments, {} if own else named)
     )
     value = run.call(base, given, options)
-    made = host(value)
+    made = of_kind(host, value, value)
     made.kind, made.fields = kind, {}
     return made
 
@@ -334,7 +349,7 @@ def fill(run: Any, me: Any, *arguments: Any, **named: Any) -> None:
         return
     value = run.call(base, list(arguments), named)
     me.clear()
-    if isinstance(me, list):
+    if isinstance(me, list | deque):
         me.extend(value)
     else:
         me.update(value)
@@ -342,4 +357,4 @@ def fill(run: Any, me: Any, *arguments: Any, **named: Any) -> None:
 
 def plain_value(me: Any) -> Any:
     """Return the value as Python's own class has it."""
-    return next(kind for kind in (list, dict, set, tuple, str, int, float) if isinstance(me, kind))(me)
+    return next(kind for kind in (list, dict, set, tuple, str, int, float, deque) if isinstance(me, kind))(me)

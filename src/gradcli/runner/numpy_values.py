@@ -492,7 +492,10 @@ def entry(run: Any, x: Tensor, key: Any) -> Any:
 
 def as_view(run: Any, base: Tensor, made: Any, places: Any) -> Tensor:
     """Return a part of an array that shares its memory: entries at these places."""
-    return show(base, lambda node: look_at(run.f, node, places), back(made), base.dtype)
+    view = show(base, lambda node: look_at(run.f, node, places), back(made), base.dtype)
+    if not made.ndim:
+        extra_of(view).several = True
+    return view
 
 
 def put_entry(run: Any, x: Tensor, key: Any, value: Any) -> None:

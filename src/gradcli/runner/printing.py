@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
@@ -28,6 +29,7 @@ from gradcli.runner.state import Run
 from gradcli.runner.values import (
     FLOATS,
     UNBOUND,
+    VIEWS,
     Bound,
     Class,
     Closure,
@@ -50,6 +52,7 @@ from gradcli.runner.values import (
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Scalar: TypeAlias = float | int | bool
+Show: TypeAlias = Callable[[Any], str]
 WIDEST = 10_000
 """The largest width or precision of a format: Python itself would write a gigabyte of zeros."""
 
@@ -216,8 +219,8 @@ def _whole(value: float) -> str:
 
 NUMPY: dict[str, Any] = {
     "edgeitems": 3, "threshold": 1000, "precision": 8, "suppress": False, "linewidth": 75, "nanstr": "nan",
-    "infstr": "inf", "sign": "-", "floatmode": "maxprec", "formatter": None, "legacy": False, "override_repr": None,
-}  # fmt: skip
+    "infstr": "inf", "sign": "-", "floatmode": "maxprec", "formatter": None, "legacy": False,
+} | ({"override_repr": None} if "override_repr" in np.get_printoptions() else {})  # fmt: skip
 """The options of ``np.set_printoptions``, with NumPy's defaults: those of the process are somebody else's."""
 
 
@@ -429,48 +432,78 @@ def to_repr(run: Any, x: Any, depth: int = 0) -> str:
         if "__members__" in x.kind.members:
             return f"<{x.kind.name}.{x.fields['name']}: {to_repr(run, x.fields['value'])}>"
         return instance_text(x)
-    return of_function(x)
+    return of_function(run, x)
 
 
-def of_container(run: Any, x: Any, depth: int) -> str | None:  # noqa: C901, PLR0911 - one case for each kind
+def named_text(x: Named, show: Show, _name: str) -> str:
+    """Return a tuple with names; results of PyTorch's functions have a row for each."""
+    fields = [f"{name}={show(value)}" for name, value in zip(x.fields, x, strict=True)]
+    start, between = ("(\n", ",\n") if x.name.startswith("torch.return_types") else ("(", ", ")
+    return f"{x.name}{start}{between.join(fields)})"
+
+
+def listed(items: Iterable[Any], show: Show) -> str:
+    """Return items as they stand in a container."""
+    return ", ".join([show(item) for item in items])
+
+
+def dict_text(x: Mapping[Any, Any], show: Show, _name: str = "") -> str:
+    """Return a dictionary."""
+    return "{" + ", ".join([f"{show(key)}: {show(value)}" for key, value in x.items()]) + "}"
+
+
+def pairs_text(x: Mapping[Any, Any], show: Show, name: str) -> str:
+    """Return an ``OrderedDict``."""
+    pairs = [f"({show(key)}, {show(value)})" for key, value in x.items()]
+    return f"{name}([{', '.join(pairs)}])" if x else f"{name}()"
+
+
+def default_text(x: defaultdict[Any, Any], show: Show, name: str) -> str:
+    """Return a ``defaultdict``."""
+    return f"{name}({show(getattr(x.default_factory, 'make', None))}, {dict_text(x, show)})"
+
+
+def deque_text(x: deque[Any], show: Show, name: str) -> str:
+    """Return a ``deque``."""
+    return f"{name}([{listed(x, show)}]{'' if x.maxlen is None else f', maxlen={x.maxlen}'})"
+
+
+COLLECTIONS: tuple[tuple[type, Callable[[Any, Show, str], str]], ...] = (
+    (deque, deque_text), (OrderedDict, pairs_text), (defaultdict, default_text),
+    (Counter, lambda x, show, name: f"{name}({dict_text(dict(x.most_common()), show) if x else ''})"),
+)  # fmt: skip
+CONTAINERS = (
+    *COLLECTIONS, (Size, lambda x, show, name: repr(x)), (Named, named_text),
+    (tuple, lambda x, show, name: f"({listed(x, show)}{',' * (len(x) == 1)})"),
+    (list, lambda x, show, name: f"[{listed(x, show)}]"), (dict, dict_text),
+    (set, lambda x, show, name: f"{{{listed(x, show)}}}" if x else "set()"),
+    (frozenset, lambda x, show, name: f"frozenset({'{' + listed(x, show) + '}' if x else ''})"),
+    *[(kind, lambda x, show, name: repr(x)) for kind in (range, slice)],
+    *[(kind, lambda x, show, name: f"{VIEWS[type(x)]}([{listed(x, show)}])") for kind in VIEWS],
+)  # fmt: skip
+"""How Python's containers are shown; ``show`` gives the text of an item, ``name`` is that of the class."""
+
+
+def of_container(run: Any, x: Any, depth: int) -> str | None:
     """Return a container of Python's as it is shown, None for anything else."""
 
-    def parts(items: Any) -> list[str]:
-        return [to_repr(run, item, depth + 1) for item in items]
+    def show(item: Any) -> str:
+        return to_repr(run, item, depth + 1)
 
+    name, kinds = type(x).__name__, CONTAINERS
     if isinstance(x, Hosted):
-        made = ask(run, x, "__repr__")
-        return to_repr(run, plain_value(x), depth) if made is UNBOUND else str(made)
-    shown = getattr(type(x), "shown", None)
-    if shown is not None:
-        return str(x.shown(lambda item: to_repr(run, item, depth + 1)))
-    if isinstance(x, Size):
-        return repr(x)
-    if isinstance(x, Named):
-        fields = zip(x.fields, parts(x), strict=True)
-        end = "\n" if x.name.startswith("torch.return_types") else ""
-        between = ",\n" if end else ", "
-        return f"{x.name}({end}{between.join(f'{name}={text}' for name, text in fields)})"
-    if isinstance(x, tuple):
-        return f"({parts(x)[0]},)" if len(x) == 1 else f"({', '.join(parts(x))})"
-    if isinstance(x, list):
-        return f"[{', '.join(parts(x))}]"
-    if isinstance(x, dict):
-        return (
-            "{" + ", ".join([f"{to_repr(run, k, depth + 1)}: {to_repr(run, v, depth + 1)}" for k, v in x.items()]) + "}"
-        )
-    if isinstance(x, set | frozenset):
-        text = "{" + ", ".join(parts(x)) + "}" if x else ""
-        return (text or "set()") if isinstance(x, set) else f"frozenset({text})"
-    if isinstance(x, range | slice):
-        return repr(x)
-    for name in ("keys", "values", "items"):
-        if isinstance(x, type(getattr({}, name)())):
-            return f"dict_{name}({to_repr(run, list(x), depth)})"
-    return None
+        if (made := ask(run, x, "__repr__")) is not UNBOUND:
+            return str(made)
+        name, kinds = x.kind.name, COLLECTIONS
+    elif hasattr(type(x), "shown"):
+        return str(x.shown(show))
+    write = next((write for kind, write in kinds if isinstance(x, kind)), None)
+    if write is None:
+        return to_repr(run, plain_value(x), depth) if isinstance(x, Hosted) else None
+    return write(x, show, name)
 
 
-def of_function(x: Any) -> str:
+def of_function(run: Any, x: Any) -> str:
     """Return a function, a class or a module as it is shown."""
     if isinstance(x, Class):
         return repr(x)
@@ -487,6 +520,9 @@ def of_function(x: Any) -> str:
     own = getattr(x, "text", None)
     if isinstance(own, str):
         return own
+    name = next((name for name, one in run.builtins.items() if one is x), None) if run is not None else None
+    if name is not None:
+        return f"<built-in function {name}>"
     return repr(x) if type(x).__module__.startswith("gradcli.") else f"<{type(x).__name__}>"
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from gradcli.errors import Budget, GradcliError, Place, over_budget
 from gradcli.language.source import Spans, python_tree, refuse_depth, with_comments
-from gradcli.language.source import blank as blank_comment
+from gradcli.language.source import empty_comment as blank_comment
 
 WORDS = re.compile(
     r"\b(?:import|def|class|print|backward|requires_grad\w*|autograd|no_grad|lambda|with|try|assert|return|del|raise|"

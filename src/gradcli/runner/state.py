@@ -266,18 +266,16 @@ class Run:
         if isinstance(tensor, Detached):
             self._write_detached(tensor, made, first, made_by)
             return
+        old, is_leaf = tensor.node, tensor.leaf and tensor.active
         if tensor.base is not None:
-            self._write_view(tensor, made, first)
-            return
-        count = self.count
-        old = tensor.node
+            if not is_leaf:
+                self._write_view(tensor, made, first)
+                return
+            self.refuse_leaf(tensor)
+            self._write_view(tensor, np.asarray(value_of(made)), first)
         made = laid_out_as(value_of(old), made)
         tensor.version += 1
-        root, key = memory_root(old), memory_key(old)
-        writes = self.writes  # a write is forgotten when what was shown before it is gone
-        kept = ref(root, lambda _: writes.pop(key, None)) if isinstance(root, np.ndarray | Node) else root
-        by = count if first is None else first
-        write = writes[key] = Written(count, tensor.version, by, kept, ref(tensor), self.line)
+        write = self._note_write(tensor, old, first)
         if tensor.leaf:
             self._write_leaf(tensor, old, made)
             return
@@ -293,6 +291,15 @@ class Run:
         if tensor.extra is not None and tensor.extra.retains and type(made) in NODES:
             self.retained.pop(old.index, None)
             self.retained[made.index] = tensor
+
+    def _note_write(self, tensor: Tensor, old: Any, first: int | None) -> Written:
+        """Note a write to what a tensor showed; it is forgotten when that is gone."""
+        count, writes = self.count, self.writes
+        root, key = memory_root(old), memory_key(old)
+        kept = ref(root, lambda _: writes.pop(key, None)) if isinstance(root, np.ndarray | Node) else root
+        by = count if first is None else first
+        write = writes[key] = Written(count, tensor.version, by, kept, ref(tensor), self.line)
+        return write
 
     def _write_leaf(self, tensor: Tensor, old: Any, made: Any) -> None:
         """Give a leaf other numbers: it is a new leaf from then on."""
@@ -535,12 +542,26 @@ def laid_out_as(before: Any, made: Any) -> Any:
     return made
 
 
+def lay_out(made: Any) -> Any:
+    """Return results of a function with the numbers of each one row by row in memory, but for views."""
+    for one in made if isinstance(made, tuple) else (made,):
+        if type(one) is Tensor and isinstance(one.value, np.ndarray) and not one.value.flags.c_contiguous:
+            numbers = np.ascontiguousarray(one.value)
+            if type(one.node) in NODES:
+                one.node.value = numbers
+            else:
+                one.node = numbers
+    return made
+
+
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
-    """Return a view of a tensor, or of what that is a view of."""
+    """Return a view of a tensor, or of what that is a view of; of one of several views it is one of these too."""
     outer = base.look
     if outer is None or isinstance(base, Detached):
         return View(base, look, made, dtype, made_by)
-    return View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
+    view = View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
+    view.part = min(base.part, 0)  # type: ignore[attr-defined]
+    return view
 
 
 def look_at(f: Any, node: Any, places: Any) -> Any:

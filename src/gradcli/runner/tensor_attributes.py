@@ -21,7 +21,7 @@ from gradcli.runner.python.builtins import item_of, type_name
 from gradcli.runner.python.containers import put, refuse_stale, rows, write_back
 from gradcli.runner.python.host_attributes import DUNDERS
 from gradcli.runner.python.operators import traced
-from gradcli.runner.state import Run, constant, show
+from gradcli.runner.state import Run, constant, lay_out, show
 from gradcli.runner.values import (
     FLOATS,
     TITLES,
@@ -107,10 +107,6 @@ def set_requires(run: Run, x: Any, on: bool, why: str = NO_INTEGERS) -> None:
     if on and category(x.dtype) < 2:
         run.fail("RuntimeError", why)
     if on and not x.active:
-        if x.base is not None:  # from now on it is a tensor of its own
-            node = np.array(x.value)
-            x.look = lambda base: x.shown
-            x.shown, x.seen = node, x.base.version
         run.enter_leaf(x)
     elif not on and x.active:
         if not x.leaf:
@@ -264,6 +260,14 @@ def is_contiguous(run: Run, x: Tensor) -> bool:
     return not isinstance(value, np.ndarray) or bool(value.flags.c_contiguous)
 
 
+@method("clone")
+@native("torch.clone")
+def clone(run: Run, input: Tensor, *, memory_format: Any = None) -> Any:
+    """Return a copy, which lies in memory as the tensor does unless it is to be contiguous."""
+    made = run.function("clone", input)
+    return lay_out(made) if getattr(memory_format, "name", "").endswith("contiguous_format") else made
+
+
 @method("stride")
 def stride(run: Run, x: Tensor, dim: int | None = None) -> Any:
     """Return how far apart in memory neighbours along each axis are."""
@@ -406,7 +410,7 @@ METHODS |= {
     "element_size": lambda run, x: BYTES.get(x.dtype, 1),
     "get_device": lambda run, x: -1,
     **dict.fromkeys(("data_ptr", "storage"), lambda run, x: run.call(run.builtin("id"), [x.root])),
-    "contiguous": lambda run, x, memory_format=None: x if is_contiguous(run, x) else run.function("clone", x),
+    "contiguous": lambda run, x, memory_format=None: x if is_contiguous(run, x) else lay_out(run.function("clone", x)),
     **dict.fromkeys(
         ("cpu", "cuda", "pin_memory", "block_until_ready", "xpu", "share_memory_"), lambda run, x, *_, **__: x
     ),

@@ -6,7 +6,7 @@ What can be called and has attributes: functions of a script, classes and their 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from itertools import count
 from sys import intern
@@ -82,6 +82,12 @@ class Tensor:
     def __repr__(self) -> str:
         return f"<Tensor {self.library} {self.dtype} {self.shape}>"
 
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.value < getattr(other, "value", other))
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.value > getattr(other, "value", other))
+
 
 class View(Tensor):
     """A tensor that shows a part of another's memory: worked out anew after a write to that one.
@@ -122,10 +128,11 @@ class View(Tensor):
             self.seen = self.base.version
 
     def show_anew(self) -> None:
-        """Look at the base after a write to it."""
-        self.shown = self.look(self.base.node)  # type: ignore[misc]
+        """Look at the base after a write to it; one that has become a leaf stays what it is."""
         self.seen = self.base.version
-        self.made_by = "AsStridedBackward0"
+        if not self.leaf:
+            self.shown = self.look(self.base.node)  # type: ignore[misc]
+            self.made_by = "AsStridedBackward0"
 
 
 class Rest(Tensor):
@@ -342,6 +349,12 @@ class Named(tuple):  # type: ignore[type-arg]
 
 # ---- what can be called and has attributes
 
+PARTS = ("keys", "values", "items")
+VIEWS: dict[type, str] = {
+    **{type(getattr(OrderedDict[str, int](), name)()): f"odict_{name}" for name in PARTS},
+    **{type(getattr(dict[str, int](), name)()): f"dict_{name}" for name in PARTS},
+}
+"""What shows the parts of a dictionary, and what Python calls it."""
 UNBOUND = compiling.UNBOUND
 Frame = compiling.Frame
 Evaluate = compiling.Evaluate
@@ -496,6 +509,12 @@ class Instance:
     def __repr__(self) -> str:
         return f"<{self.kind.qualified} object>"
 
+    def __lt__(self, other: object) -> bool:
+        return bool(self.kind.its_run.operate("<", self, other))
+
+    def __gt__(self, other: object) -> bool:  # asked by Python where what is on the left has no answer
+        return bool(self.kind.its_run.operate("<", other, self))
+
 
 class Keyed(Instance):
     """An object whose class says what it equals: as a key of a dictionary or a set it is found by that."""
@@ -611,6 +630,18 @@ class Progress(Foreign):
     """What shows how far a walk has come: it is walked as what it was given."""
 
     items: Any
+
+
+@dataclass(slots=True, eq=False)
+class Factory:
+    """What a ``defaultdict`` makes of a key that is not there: a call of the script's."""
+
+    run: Any
+    make: Any
+
+    def __call__(self) -> Any:
+        """Return a new value."""
+        return self.run.call(self.make)
 
 
 class Context:

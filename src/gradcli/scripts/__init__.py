@@ -53,7 +53,7 @@ def torch_script(answer: Explained) -> list[str]:
     if not answer.rules and not is_input(answer):
         raise refusal("torch", f"'{answer.name}' depends on no variable, and PyTorch refuses backward")
     body = [
-        *(f"{line.name} = {words.number(line.value, moved(answer, line.name))}" for line in words.inputs),
+        *(f"{line.name} = {words.number(line.value, grad_option(answer, line.name))}" for line in words.inputs),
         "",
         *words.lines(forward),
         "",
@@ -70,7 +70,7 @@ def torch_script(answer: Explained) -> list[str]:
         *imports, "", "torch.set_default_dtype(torch.float64)", "",
         *body, *shown, "",
         *(only_told(answer, DISAGREE) if answer.agreement.verdict != "agree" else [CHECKS, *(
-            f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, {near(value, words)}, "
+            f"torch.testing.assert_close({left(name, value)}, {words.number(value)}, {tolerance_text(value, words)}, "
             "equal_nan=True)" for name, value in answer.grad.items())]),
     ]  # fmt: skip
 
@@ -80,7 +80,7 @@ def is_input(answer: Explained) -> bool:
     return not answer.rules and any(np.any(grad) for grad in answer.grad.values())
 
 
-def moved(answer: Explained, name: str) -> str:
+def grad_option(answer: Explained, name: str) -> str:
     """Return what a tensor is told that is differentiated."""
     return ", requires_grad=True" if name in answer.differentiated else ""
 
@@ -91,13 +91,13 @@ def jax_script(answer: Explained) -> list[str]:
     words = Words(JAX, answer, forward, ("pullback",))
     function, v = words.fresh("f"), words.fresh("v")
     names = answer.differentiated
-    held = not why_untold(answer)
+    checked = not why_untold(answer)
     grads = [words.cotangents[name] for name in names]
     arguments = ", ".join(names)
     body = words.lines(forward)
     return [
         *head("The vector-Jacobian product of y in jax, as y.backward(v) leaves it in .grad.", answer),
-        *words.imports(body), *["import numpy as np"] * held, "",
+        *words.imports(body), *["import numpy as np"] * checked, "",
         'jax.config.update("jax_enable_x64", True)', "", *words.helper_lines(),
         *(f"{line.name} = {words.number(line.value)}" for line in words.inputs), "", "",
         f"def {function}({arguments}):",
@@ -135,10 +135,10 @@ def numpy_script(answer: Explained) -> list[str]:
         "# Forward", *ran, "",
         f"# Backward: {words.cotangents[answer.name]} is what arrives at {answer.name}, and so for each name",
         *sweep, "",
-        *(f'print("{name}.grad =", {own})' for name, own, _ in results), "",
+        *(f'print("{name}.grad =", {cotangent})' for name, cotangent, _ in results), "",
         CHECKS,
-        *(f"np.testing.assert_allclose({own}, {number_text(value)}, {near(value, words)})"
-          for own, value in ((answer.name, answer.output), *(result[1:] for result in results))),
+        *(f"np.testing.assert_allclose({cotangent}, {number_text(value)}, {tolerance_text(value, words)})"
+          for cotangent, value in ((answer.name, answer.output), *(result[1:] for result in results))),
     ]  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def jax_checks(answer: Explained, words: Words) -> list[str]:
     if why:
         return only_told(answer, why)
     checks = [
-        f"np.testing.assert_allclose({words.cotangents[name]}, {number_text(value)}, {near(value, words)})"
+        f"np.testing.assert_allclose({words.cotangents[name]}, {number_text(value)}, {tolerance_text(value, words)})"
         for name, value in answer.grad.items()
     ]
     return [CHECKS, *checks]
@@ -177,12 +177,12 @@ def left(name: str, value: Array) -> str:
     return f"{name}.grad" if np.any(value) else f"torch.zeros_like({name}) if {name}.grad is None else {name}.grad"
 
 
-def near(wanted: Array, words: Words) -> str:
+def tolerance_text(wanted: Array, words: Words) -> str:
     """Return how near a result has to come: a millionth of it, and what rounding leaves where terms cancel."""
-    return f"rtol=1e-6, atol={1e-9 * largest([wanted]) + 1e-13 * words.largest:.1e}"
+    return f"rtol=1e-6, atol={1e-9 * largest_size([wanted]) + 1e-13 * words.largest:.1e}"
 
 
-def largest(arrays: Iterable[Array]) -> float:
+def largest_size(arrays: Iterable[Array]) -> float:
     """Return the size of the largest number, infinities apart."""
     sizes = [np.abs(np.asarray(array, dtype=np.float64)) for array in arrays]
     return max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
@@ -192,20 +192,20 @@ class Words:
     """What the lines of one script are called and written in.
 
     ``cotangents`` has the name of each value's cotangent, ``inputs`` the variables and the long arrays of rules,
-    ``largest`` the size of the largest number on the way.
+    ``largest_size`` the size of the largest number on the way.
     """
 
-    def __init__(self, dialect: Dialect, answer: Explained, lines: Iterable[Line], own: tuple[str, ...]) -> None:
+    def __init__(self, dialect: Dialect, answer: Explained, lines: Iterable[Line], extra: tuple[str, ...]) -> None:
         constants = answer.constants if dialect is NUMPY else {}
         self.inputs = [Line(name, "", value) for name, value in {**answer.inputs, **constants}.items()]
         lines = list(lines)
         values = {line.name: line.value for line in (*self.inputs, *lines)}
-        reserved = {"np", "torch", "F", "jax", "jnp", "math", "namedtuple", "print", *own}
+        reserved = {"np", "torch", "F", "jax", "jnp", "math", "namedtuple", "print", *extra}
         self.taken = {*values, *reserved, *helper_texts()}
         self.cotangents = {name: self.fresh(f"d{name}", f"grad_{name}") for name in values}
         self.translator = Translator(dialect, values, self.cotangents)
-        self.dialect, self.found, self.values = dialect, answer, values
-        self.largest = largest([answer.seed, *values.values(), *(rule.value for rule in answer.rules)])
+        self.dialect, self.explained, self.values = dialect, answer, values
+        self.largest = largest_size([answer.seed, *values.values(), *(rule.value for rule in answer.rules)])
         clashing = sorted(values.keys() & reserved)
         if clashing:
             raise refusal(dialect.library, f"the script needs the name {' and '.join(clashing)} itself",
@@ -213,11 +213,11 @@ class Words:
 
     def fresh(self, *names: str) -> str:
         """Return the first of some names that nothing else has, or the last with something added."""
-        found = next((name for name in names if name not in self.taken), names[-1])
-        while found in self.taken:
-            found += "_"
-        self.taken.add(found)
-        return found
+        result = next((name for name in names if name not in self.taken), names[-1])
+        while result in self.taken:
+            result += "_"
+        self.taken.add(result)
+        return result
 
     def number(self, value: Array, more: str = "") -> str:
         """Return an array of numbers; ``more`` stands behind them."""
@@ -235,21 +235,21 @@ class Words:
 
     def rule(self, text: str, shape: tuple[int, ...]) -> str:
         """Return a rule, spread over the shape of its value where it is smaller."""
-        kept = {rule.name: rule.value for rule in self.found.backward_by_any_v.rules}
-        alone = evaluate(text, self.known, kept)
-        own = self.translator.text(text)
+        kept = {rule.name: rule.value for rule in self.explained.backward_by_any_v.rules}
+        alone = evaluate(text, self.numbers, kept)
+        written = self.translator.text(text)
         self.refuse_hidden()
-        return own if alone is not None and alone.shape == shape else f"np.broadcast_to({own}, {shape})"
+        return written if alone is not None and alone.shape == shape else f"np.broadcast_to({written}, {shape})"
 
     @property
-    def known(self) -> dict[str, Array]:
+    def numbers(self) -> dict[str, Array]:
         """The numbers of the names that rules mention, those of made names worked out from their texts."""
-        known = dict(self.values)
-        for rule in reversed(self.found.backward_by_any_v.rules):
+        numbers = dict(self.values)
+        for rule in reversed(self.explained.backward_by_any_v.rules):
             if rule.made:
-                found = evaluate(rule.made, known)
-                known[rule.name] = np.zeros(rule.value.shape) if found is None else found
-        return known
+                value = evaluate(rule.made, numbers)
+                numbers[rule.name] = np.zeros(rule.value.shape) if value is None else value
+        return numbers
 
     def refuse_hidden(self) -> None:
         """Refuse a program that calls a value like a function that the script brings along."""
@@ -262,7 +262,7 @@ class Words:
         """Return the helpers that are called, and those that they call."""
         texts, needed = self.helpers(), self.translator.used & helper_texts().keys()
         while True:
-            more = {name for name in texts for own in needed if re.search(rf"\b{name}\(", texts[own])} - needed
+            more = {name for name in texts for caller in needed if re.search(rf"\b{name}\(", texts[caller])} - needed
             if not more:
                 return needed
             needed |= more

@@ -9,8 +9,8 @@ import ast
 import inspect
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from gradcli.errors.hints import counted
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.parts import Rule, Value
 from gradcli.explanation.rereading import COTANGENT
-from gradcli.language.calls import MODULES, Bound, bind, dotted, find_constant, parameters, resolve
+from gradcli.language.calls import MODULES, Bound, bind_call, dotted, find_constant, parameters, resolve_call
 from gradcli.language.expressions import special_call
 from gradcli.ops import OPERATORS, Function
 from gradcli.ops.declare import Array
@@ -37,34 +37,42 @@ class Dialect:
     - ``imports``: the first lines of a script.
     - ``templates``: calls by the name of the language's function, in which its parameters stand for its arguments:
       ``"np.linalg.norm(x, ord=p)"``. One that takes all the rest is a tuple.
-    - ``spelled``: the library's own name of any other function, None where it has none.
     - ``keywords``: parameters that the library calls otherwise; ``attributes``: as templates of ``x``.
-    - ``wraps``: whether functions refuse plain numbers.
     - ``array``, ``stacked``, ``integers``: templates for numbers, for items that are computed, for positions.
-    - ``listed``: whether an index may be a list.
-    - ``options``: keywords that its functions have; empty: all that the language has.
     - ``lacks``: functions that it has under this name, and that mean something else there.
+    - ``options``: keywords that its functions have; empty: all that the language has.
+    - ``wraps``: whether functions refuse plain numbers. ``listed``: whether an index may be a list.
+    - ``names``: the names of functions that it spells otherwise.
     """
 
     library: str
     module: str
-    imports: tuple[str, ...]
+    imports: list[str]
     templates: Mapping[str, str]
-    spelled: Callable[[Function], str | None]
-    keywords: Mapping[str, str] = field(default_factory=dict)
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    keywords: Mapping[str, str]
+    attributes: Mapping[str, str]
+    array: str
+    stacked: str
+    integers: str
+    lacks: list[str]
+    options: Sequence[str] = ()
     wraps: bool = False
-    array: str = "np.array(x)"
-    stacked: str = "np.array(x)"
-    integers: str = "x.astype(int)"
     listed: bool = True
-    options: frozenset[str] = frozenset()
-    lacks: frozenset[str] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def spelled(self, function: Function) -> str | None:
+        """Return the library's own name of a function, the shortest there is; None where it has none."""
+        if self.library == "torch":
+            first = ("F.", "torch.", "F.") if function.family == "neural" else ("torch.", "F.")
+            candidates = [name for prefix in first for name in function.spellings if name.startswith(prefix)]
+            return self.names.get(function.name) or next(iter(candidates), None)
+        name = spelled_in_numpy(function)
+        return in_jax(name) if name is not None and self.library == "jax" else name
 
 
-def expression(text: str) -> ast.expr:
-    """Return the syntax of an expression of our own."""
-    return ast.parse(text, mode="eval").body
+def syntax_of(text: str) -> ast.expr:
+    """Return the syntax of an expression."""
+    return ast.parse(text.strip(), mode="eval").body
 
 
 class Fill(ast.NodeTransformer):
@@ -80,7 +88,7 @@ class Fill(ast.NodeTransformer):
 
 def filled(template: str, **arguments: ast.expr) -> ast.expr:
     """Return a template with arguments in the place of its names."""
-    return Fill(arguments).visit(expression(template))  # type: ignore[no-any-return]
+    return Fill(arguments).visit(syntax_of(template))  # type: ignore[no-any-return]
 
 
 PLAIN_SYNTAX = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.Compare, ast.operator, ast.unaryop, ast.cmpop,
@@ -90,29 +98,29 @@ DEFAULT = "default "
 """Marks the default of a parameter, whose name follows: nobody gave it."""
 
 
-def names_of(template: str) -> set[str]:
-    """Return the names in a template, those of parameters among them."""
-    return {node.id for node in ast.walk(expression(template)) if isinstance(node, ast.Name)}
+def expression_names(text: str) -> set[str]:
+    """Return the names that an expression mentions."""
+    return {node.id for node in ast.walk(syntax_of(text)) if isinstance(node, ast.Name)}
 
 
-def without_defaults(node: ast.expr) -> ast.expr:
+def drop_defaults(node: ast.expr) -> ast.expr:
     """Return an expression whose calls leave out what nobody gave and the library takes for granted, too.
 
     That is None and False, an option of the same name, and any default of a function that the script brings along.
     """
     for call in [part for part in ast.walk(node) if isinstance(part, ast.Call)]:
-        own = isinstance(call.func, ast.Name)
-        call.keywords = [word for word in call.keywords if not is_left_out(word.value, own, word.arg)]
-        while call.args and is_left_out(call.args[-1], own):
+        is_helper = isinstance(call.func, ast.Name)
+        call.keywords = [word for word in call.keywords if not is_left_out(word.value, is_helper, word.arg)]
+        while call.args and is_left_out(call.args[-1], is_helper):
             call.args.pop()
     return node
 
 
-def is_left_out(node: ast.expr, own: bool, name: str | None = None) -> bool:
+def is_left_out(node: ast.expr, is_helper: bool, name: str | None = None) -> bool:
     """Return whether nobody gave an argument, and the function called has the same default."""
     if not isinstance(node, ast.Constant) or not (node.kind or "").startswith(DEFAULT):
         return False
-    return own or node.value is None or node.value is False or node.kind == f"{DEFAULT}{name}"
+    return is_helper or node.value is None or node.value is False or node.kind == f"{DEFAULT}{name}"
 
 
 def leaves_of(node: ast.List | ast.Tuple) -> Iterator[ast.expr]:
@@ -124,22 +132,20 @@ def leaves_of(node: ast.List | ast.Tuple) -> Iterator[ast.expr]:
             yield item
 
 
-def as_list(node: ast.expr) -> ast.expr:
-    """Return a display as lists."""
+def in_lists(node: ast.expr, change: Callable[[ast.expr], ast.expr]) -> ast.expr:
+    """Return a display as lists, and each item of it that is none changed."""
     if isinstance(node, ast.List | ast.Tuple):
-        return ast.List([as_list(item) for item in node.elts], ast.Load())
-    return node
+        return ast.List([in_lists(item, change) for item in node.elts], ast.Load())
+    return change(node)
 
 
 def floats(node: ast.expr) -> ast.expr:
-    """Return numbers with every integer as the double that it is in the language."""
-    if isinstance(node, ast.List | ast.Tuple):
-        return ast.List([floats(item) for item in node.elts], ast.Load())
+    """Return a number, or numbers, with every integer as the double that it is in the language."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return ast.Constant(float(node.value))
     if isinstance(node, ast.UnaryOp):
         return ast.UnaryOp(node.op, floats(node.operand))
-    return node
+    return in_lists(node, floats) if isinstance(node, ast.List | ast.Tuple) else node
 
 
 @cache
@@ -172,62 +178,10 @@ def in_jax(text: str) -> str:
     return re.sub(r"\bnp\.", "jnp.", text)
 
 
-def spelled_in_jax(function: Function) -> str | None:
-    """Return the name that jax.numpy has for a function."""
-    own = spelled_in_numpy(function)
-    return None if own is None else in_jax(own)
-
-
-def spelled_in_torch(function: Function) -> str | None:
-    """Return the name that PyTorch has for a function, the shortest there is."""
-    first = ("F.", "torch.", "F.") if function.family == "neural" else ("torch.", "F.")
-    own = [name for prefix in first for name in function.spellings if name.startswith(prefix)]
-    return WORDS["torch"]["names"].get(function.name) or next(iter(own), None)
-
-
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
-OPTIONS = frozenset((
-    "axis", "axes", "keepdims", "k", "ddof", "decimals", "axis1", "axis2", "n", "m", "offset", "rtol", "atol",
-    "equal_nan", "bins", "prepend", "append", "UPLO", "dx", "ord", "num", "right", "side", "nan", "posinf", "neginf",
-    "mode", "method", "weights", "indices_or_sections", "hermitian", "rcond", "constant_values",
-))  # fmt: skip
-NUMPY = Dialect(
-    "numpy",
-    "np",
-    ("import numpy as np",),
-    WORDS["numpy"]["templates"],
-    spelled_in_numpy,
-    WORDS["numpy"]["keywords"],
-    WORDS["numpy"]["attributes"],
-    options=OPTIONS,
-    lacks=frozenset(("meshgrid", "ldexp", "np.gradient", "pinv", "lstsq")),
-)
-JAX = replace(
-    NUMPY,
-    library="jax",
-    module="jnp",
-    imports=("import jax", "import jax.numpy as jnp"),
-    templates={name: in_jax(text) for name, text in NUMPY.templates.items()} | WORDS["jax"]["templates"],
-    spelled=spelled_in_jax,
-    array="jnp.array(x)",
-    stacked="jnp.array(x)",
-    listed=False,
-    lacks=NUMPY.lacks | {"linalg.svd", "svd"},
-)
-TORCH = Dialect(
-    "torch",
-    "torch",
-    ("import torch", "import torch.nn.functional as F"),
-    WORDS["torch"]["templates"],
-    spelled_in_torch,
-    WORDS["torch"]["keywords"],
-    WORDS["torch"]["attributes"],
-    wraps=True,
-    array="torch.tensor(x)",
-    stacked="torch.stack(x)",
-    integers="x.long()",
-    lacks=frozenset(("meshgrid", "floor_divide", "FloatTensor", "LongTensor", "BoolTensor")),
-)
+TORCH, NUMPY = (Dialect(library, **WORDS[library]) for library in ("torch", "numpy"))
+IN_JAX = {name: in_jax(text) for name, text in NUMPY.templates.items()} | WORDS["jax"]["templates"]
+JAX = Dialect("jax", **{**WORDS["numpy"], **WORDS["jax"], "templates": IN_JAX})
 
 
 # ---- expressions of the language in the words of a library
@@ -252,20 +206,20 @@ def refusal(library: str, why: str, hint: str | None = None) -> GradcliError:
 
 def forward_lines(answer: Explained, library: str) -> list[Line]:
     """Return the values of the program in order, y the last; raises ``code`` where turns of a loop were not kept."""
-    lines = list(recorded(answer, library))
+    lines = list(lines_of_run(answer, library))
     if not any(line.name == answer.name for line in lines) and answer.name not in answer.inputs:
         raise refusal(library, "its last value is not in the record of what ran")
     return lines
 
 
-def recorded(answer: Explained, library: str) -> Iterator[Line]:
+def lines_of_run(answer: Explained, library: str) -> Iterator[Line]:
     """Yield the values of the program; each text mentions earlier names alone."""
     ahead = {value.name for value in answer.values} - answer.inputs.keys()
     for value in answer.values:
         if value.role == "input":
             continue
         text = text_of(value)
-        if text is None or not ahead.isdisjoint(names_in(text)):
+        if text is None or not ahead.isdisjoint(expression_names(text)):
             why = f"of its loops the first and the last turns are kept, and '{value.name}' needs one between them"
             raise refusal(library, why, "fewer turns are kept as a whole")
         ahead.discard(value.name)
@@ -279,16 +233,6 @@ def text_of(value: Value) -> str | None:
     if value.role == "constant" and value.formula is None and value.value.size <= MOST_NUMBERS:
         return repr(value.value.astype(float).tolist())  # an array of the script's own
     return value.formula
-
-
-def names_in(text: str) -> set[str]:
-    """Return the names that a text mentions."""
-    return {node.id for node in ast.walk(tree_of(text)) if isinstance(node, ast.Name)}
-
-
-def tree_of(text: str) -> ast.expr:
-    """Return the syntax of an expression of the language."""
-    return ast.parse(text.strip(), mode="eval").body
 
 
 def backward_rules(answer: Explained, library: str) -> list[Rule]:
@@ -319,17 +263,17 @@ def refuse_long(arrays: list[Array], library: str) -> None:
 PLACES = {"nonzero", "np.nonzero", "np.tril_indices", "np.triu_indices"}
 
 
-def values_of(function: Function, bound: list[Bound]) -> str | None:
+def pair_template(function: Function, bound: list[Bound]) -> str | None:
     """Return the template of the values that a call gives beside their places; None where it gives one array."""
-    told = str(inspect.signature(function.build).return_annotation) if function.build is not None else ""
-    if "Pair" not in told:
+    annotation = str(inspect.signature(function.build).return_annotation) if function.build is not None else ""
+    if "Pair" not in annotation:
         return None
-    if told == "Pair":
+    if annotation == "Pair":
         return "x.values"
-    given = {one.parameter.name: one for one in bound}
-    if "return_indices" in given:
+    arguments = {one.parameter.name: one for one in bound}
+    if "return_indices" in arguments:
         return "x[0]"
-    along = given.get("dim")
+    along = arguments.get("dim")
     return None if along is None or ast.unparse(along.nodes[0]) == "None" or is_other(along) else "x.values"
 
 
@@ -352,7 +296,7 @@ def is_mask(node: ast.expr, values: Mapping[str, Array]) -> bool:
             return node.id in values and values[node.id].dtype == bool
         case ast.Call():
             plain = special_call(node, values) is not None
-            return not plain and resolve(node, values)[0].kinds.integers == "mask"
+            return not plain and resolve_call(node, values)[0].kinds.integers == "mask"
     return False
 
 
@@ -360,7 +304,7 @@ def is_places(node: ast.expr, values: Mapping[str, Array]) -> bool:
     """Return whether an expression is a tuple of positions, an array for each axis."""
     if not isinstance(node, ast.Call) or special_call(node, values) is not None:
         return False
-    return resolve(node, values)[0].name in PLACES
+    return resolve_call(node, values)[0].name in PLACES
 
 
 CONSTANT_NAMES = ("pi", "e", "inf", "nan")
@@ -382,8 +326,8 @@ class Translator:
 
     def text(self, text: str) -> str:
         """Return an expression of the language in the words of the library; raises ``code``."""
-        own = COTANGENT.sub(lambda found: self.cotangents.get(found[1], found[0]), text)
-        tree = tree_of(own)
+        renamed = COTANGENT.sub(lambda match: self.cotangents.get(match[1], match[0]), text)
+        tree = syntax_of(renamed)
         try:
             return ast.unparse(self.value(tree) if self.is_plain(tree) else self.array(tree))
         except GradcliError as error:
@@ -391,7 +335,7 @@ class Translator:
 
     def is_number(self, text: str) -> bool:
         """Return whether a line is a plain number of Python in a script."""
-        return self.is_plain(tree_of(text))
+        return self.is_plain(syntax_of(text))
 
     def is_plain(self, node: ast.expr) -> bool:
         """Return whether an expression is a plain number of Python in a script, and no array."""
@@ -453,22 +397,16 @@ class Translator:
         name = (dotted(node) or "").rpartition(".")[2]
         if name not in CONSTANT_NAMES:
             raise self.unknown(f"'{name}' has no counterpart")
-        return expression(f"{self.dialect.module}.{name}")
+        return syntax_of(f"{self.dialect.module}.{name}")
 
     def display(self, node: ast.List | ast.Tuple) -> ast.expr:
         """Return the array that a list is."""
         if all(self.is_plain(item) or isinstance(item, ast.List | ast.Tuple) for item in leaves_of(node)):
             return filled(self.dialect.array, x=floats(node))
         if not self.dialect.wraps:
-            return filled(self.dialect.stacked, x=self.items(node))
+            return filled(self.dialect.stacked, x=in_lists(node, self.value))
         items: list[ast.expr] = [self.array(item) for item in node.elts]
         return filled(self.dialect.stacked, x=ast.List(items, ast.Load()))
-
-    def items(self, node: ast.expr) -> ast.expr:
-        """Return the items of a display, those of displays in it too."""
-        if isinstance(node, ast.List | ast.Tuple):
-            return ast.List([self.items(item) for item in node.elts], ast.Load())
-        return self.value(node)
 
     def array(self, node: ast.expr) -> ast.expr:
         """Return an expression where the library wants an array: plain numbers are made one if it refuses them."""
@@ -498,11 +436,11 @@ class Translator:
                 return ast.IfExp(self.value(node.test), self.index(node.body), self.index(node.orelse))
         if self.is_plain(node) or self.is_mask(node) or is_places(node, self.values):
             return self.value(node)
-        known = self.values.get(node.id) if isinstance(node, ast.Name) else None
+        array = self.values.get(node.id) if isinstance(node, ast.Name) else None
         result = self.value(node)
-        if known is not None and not known.ndim:
+        if array is not None and not array.ndim:
             return filled("int(x)", x=result)
-        if known is not None and known.dtype.kind in "ib":
+        if array is not None and array.dtype.kind in "ib":
             return result
         return filled(self.dialect.integers, x=result)
 
@@ -536,11 +474,11 @@ class Translator:
         """Return a call of the function that means the same; ``alone`` takes the values of a pair."""
         if special_call(node, self.values) is not None:
             raise self.unknown(f"'{ast.unparse(node)[:40]}' gives a length and no array")
-        function, receiver = resolve(node, self.values)
-        bound = bind(function, node, receiver)
+        function, receiver = resolve_call(node, self.values)
+        bound = bind_call(function, node, receiver)
         if function.name in self.dialect.lacks or self.lacks_derivative(function):
             raise self.unknown(f"'{function.name}' has no counterpart")
-        values = values_of(function, bound) if alone else None
+        values = pair_template(function, bound) if alone else None
         result = self.called(function, bound)
         return result if values is None else filled(values, x=result)
 
@@ -579,18 +517,18 @@ class Translator:
 
     def from_template(self, function: Function, template: str, bound: list[Bound]) -> ast.expr:
         """Return the first template that has a place for every argument, with defaults for those left out."""
-        given = {one.parameter.name: self.argument(one) for one in bound}
-        choice = next((text for text in template.split(" | ") if given.keys() <= names_of(text)), None)
+        arguments = {one.parameter.name: self.argument(one) for one in bound}
+        choice = next((text for text in template.split(" | ") if arguments.keys() <= expression_names(text)), None)
         if choice is None:
-            left = sorted(given.keys() - names_of(template.rsplit(" | ", maxsplit=1)[-1]))
+            left = sorted(arguments.keys() - expression_names(template.rsplit(" | ", maxsplit=1)[-1]))
             raise self.unknown(f"'{function.name}' with {', '.join(left)} has no counterpart")
         if function.build is not None:
             signature = inspect.signature(function.build).parameters
             for parameter in parameters(function):
                 empty = ast.Tuple([], ast.Load()) if parameter.rest else None
                 default = empty or ast.Constant(signature[parameter.name].default, kind=DEFAULT + parameter.name)
-                given.setdefault(parameter.name, default)
-        result = without_defaults(filled(choice, **given))
+                arguments.setdefault(parameter.name, default)
+        result = drop_defaults(filled(choice, **arguments))
         self.used |= {
             part.func.id for part in ast.walk(result) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
         }
@@ -610,7 +548,7 @@ class Translator:
                 if self.dialect.options and word not in self.dialect.options:
                     raise self.unknown(f"'{spelled}' with {word}= has no counterpart")
                 options.append(ast.keyword(word, argument))
-        return ast.Call(expression(spelled), places, options)
+        return ast.Call(syntax_of(spelled), places, options)
 
     def argument(self, one: Bound) -> ast.expr:
         """Return an argument as its parameter wants it."""
@@ -641,5 +579,5 @@ class Translator:
     def raw(self, node: ast.expr) -> ast.expr:
         """Return positions, masks or arrays as they are: integers stay integers."""
         if isinstance(node, ast.List | ast.Tuple) and all(self.is_plain(item) for item in leaves_of(node)):
-            return filled(self.dialect.array, x=as_list(node))
+            return filled(self.dialect.array, x=in_lists(node, lambda item: item))
         return self.value(node)

@@ -10,8 +10,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
-from gradcli.ops.arithmetic import is_mask
-from gradcli.ops.declare import OPERATORS, Apply, Exactly, Op, declare, no_links, value_of
+from gradcli.ops.arithmetic import is_mask, without_slope
+from gradcli.ops.declare import OPERATORS, Apply, Exactly, value_of
 from gradcli.ops.exactly import decided
 from gradcli.ops.links import Array, Integers, Raw, Static, Tensor
 from gradcli.ops.making import DETACH, build_full, constant, lengths
@@ -50,7 +50,7 @@ def cut_exactly(x: Array) -> Integers:
     return np.asarray(np.frompyfunc(lambda entry: int(float(math.trunc(entry))), 1, 1)(x)).astype(np.int64)
 
 
-LONG = declare(Op("long", cut, (None,), no_links, exact=Exactly(pieces=decided(cut_exactly))))
+LONG = without_slope("long", cut, exact=Exactly(pieces=decided(cut_exactly)))
 
 
 def kind_of(x: Any) -> str:
@@ -108,9 +108,14 @@ def is_device(word: Any) -> bool:
 
 @making("to", "method")
 def build_to(
-    f: Apply, x: Raw, other: Raw = None, dtype: Raw = None, device: Static = None, non_blocking: Static = False,
+    f: Apply,
+    x: Raw,
+    other: Raw = None,
+    dtype: Raw = None,
+    device: Static = None,
+    non_blocking: Static = False,
     copy: Static = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """x as numbers of another type, or of the type of another array; where they are kept is all the same here"""
     del non_blocking
     for word in (device, other if isinstance(other, str) and other not in KIND_OF else None):
@@ -243,6 +248,7 @@ def enter_typed(names: str, dtype: str, words: str) -> None:
     """Enter PyTorch's constructors of one type: of a list, or of a shape."""
     first = names.partition(" ")[0]
 
+    @making(names, "torch not-bare", doc=words)
     def build(f: Apply, *data: Raw) -> Tensor:
         if len(data) == 1 and type(data[0]) is not int:
             return as_kind(f, as_array(constant(data[0], first)), dtype)
@@ -250,9 +256,6 @@ def enter_typed(names: str, dtype: str, words: str) -> None:
         require(fits, "value", f"{first} takes a list, or lengths")
         f.charge(math.prod(data))
         return np.zeros(data, dtype=DTYPES[dtype])
-
-    build.__doc__ = words
-    making(names, "torch not-bare")(build)
 
 
 enter_typed("FloatTensor DoubleTensor HalfTensor Tensor", "float", "a list as an array of doubles")
@@ -263,13 +266,11 @@ enter_typed("BoolTensor", "mask", "a list as an array of truth values")
 def enter_like(names: str, value: float) -> None:
     """Enter new_zeros or new_ones."""
 
+    @making(names, "not-bare method dtype", doc=f"{'ones' if value else 'zeros'} of the kind of x")
     def build(f: Apply, x: Raw, *shape: Static) -> Tensor:
         wanted = lengths(shape)
         f.charge(math.prod(wanted))
         return np.full(wanted, value, dtype=DTYPES[kind_of(as_array(x))])
-
-    build.__doc__ = f"{'ones' if value else 'zeros'} of the kind of x"
-    making(names, "not-bare method dtype")(build)
 
 
 enter_like("new_zeros new_empty", 0.0)

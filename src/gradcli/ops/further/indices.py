@@ -16,13 +16,13 @@ from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import Apply, Op
 from gradcli.ops.further.positions import positions, truths, within
-from gradcli.ops.further.shapes import MOVES, common_shape
+from gradcli.ops.further.shapes import MOVES, one_shape
 from gradcli.ops.joining import CAT, PUT
 from gradcli.ops.links import Indices, Raw, Raws, Static
 from gradcli.ops.neural import as_numbers
 from gradcli.ops.reductions import PROD_ALONG, SUM
 from gradcli.ops.statistics import AMAX, AMIN
-from gradcli.ops.values import Axis, Value, as_builder, number, one_axis, require, where
+from gradcli.ops.values import Axis, Value, as_builder, common_shape, number, one_axis, require, where
 from gradcli.ops.vocabulary import LIKE_FIRST, Function, function, register
 
 indexed = partial(function, family="indices", kinds=MOVES)
@@ -66,10 +66,7 @@ def take_along_dim(x: Value, indices: Raw, dim: Static = None) -> Value:
     fits = index.ndim == x.ndim and x.ndim
     require(fits, "shape", f"{name}: the index has shape {index.shape}, and the array {x.shape}")
     others = [tuple(1 if k == axis else n for k, n in enumerate(shape)) for shape in (index.shape, x.shape)]
-    try:
-        shape = np.broadcast_shapes(*others)
-    except ValueError:
-        raise GradcliError("shape", f"{name}: shapes {index.shape} and {x.shape} do not fit") from None
+    shape = common_shape(f"{name}: shapes {index.shape} and {x.shape} do not fit", *others)
     spread = np.broadcast_to(index, [n if k == axis else shape[k] for k, n in enumerate(index.shape)])
     wide = x.expand(*(n if k == axis else shape[k] for k, n in enumerate(x.shape)))
     return along(wide, np.where(spread < 0, spread + x.shape[axis], spread), axis, name)
@@ -111,9 +108,9 @@ def numpy_take(x: Value, indices: Raw, axis: Static = None) -> Value:
 @indexed("masked_select", "torch method")
 def masked_select(x: Value, mask: Raw) -> Value:
     """the entries where the mask is true, in one row; both broadcast"""
-    held = truths(mask, "masked_select")
-    shape = common_shape([x.shape, held.shape])
-    return x.expand(*shape).flat[np.broadcast_to(held, shape).ravel()]
+    chosen = truths(mask, "masked_select")
+    shape = one_shape([x, chosen])
+    return x.expand(*shape).flat[np.broadcast_to(chosen, shape).ravel()]
 
 
 @indexed("np.compress numpy.compress", "")
@@ -141,9 +138,14 @@ register(Function("Tensor.where", as_builder(where_method), (), ("where",), WHER
 
 @indexed("embedding", "functional")
 def embedding(
-    input: Raw, weight: Value, padding_idx: Static = None, max_norm: Static = None, norm_type: Static = 2.0,
-    scale_grad_by_freq: Static = False, sparse: Static = False,
-) -> Value:  # fmt: skip
+    input: Raw,
+    weight: Value,
+    padding_idx: Static = None,
+    max_norm: Static = None,
+    norm_type: Static = 2.0,
+    scale_grad_by_freq: Static = False,
+    sparse: Static = False,
+) -> Value:
     """the rows of weight at the positions; none flows back to row padding_idx"""
     del norm_type, sparse
     plain = max_norm is None and not scale_grad_by_freq

@@ -26,7 +26,6 @@ from gradcli.ops.declare import (
     Exactly,
     Keeps,
     Kink,
-    Op,
     Parts,
     Piecewise,
     Said,
@@ -36,6 +35,7 @@ from gradcli.ops.declare import (
     in_one_step,
     rule_for,
 )
+from gradcli.ops.exactly import each_matrix
 from gradcli.ops.joining import CAT
 from gradcli.ops.linear_algebra import require_square
 from gradcli.ops.links import (
@@ -43,6 +43,7 @@ from gradcli.ops.links import (
     OUT,
     SECOND,
     Array,
+    At,
     Contraction,
     Explicit,
     Forward,
@@ -50,13 +51,12 @@ from gradcli.ops.links import (
     Line,
     Links,
     Mask,
-    Options,
     Order,
     Slot,
     Static,
 )
 from gradcli.ops.making import DETACH
-from gradcli.ops.matrices import BATCHES, decomposed_in
+from gradcli.ops.matrices import BATCHES, of_matrices
 from gradcli.ops.shaping import TRIL, TRIU
 from gradcli.ops.tracing import applied, asked
 from gradcli.ops.values import Value, number, read_axes, require
@@ -71,9 +71,15 @@ LEFT, RIGHT, SIZES = "svd({}).U", "svd({}).V", "svdvals({})"
 
 
 def contraction(
-    out: Array, lengths: Mapping[str, int], rows: str, columns: str, *bound: tuple[Slot, str],
-    weight: float = 1.0, factor: Explicit = PRODUCT, **more: Any,
-) -> Contraction:  # fmt: skip
+    out: Array,
+    lengths: Mapping[str, int],
+    rows: str,
+    columns: str,
+    *bound: tuple[Slot, str],
+    weight: float = 1.0,
+    factor: Explicit = PRODUCT,
+    **more: Any,
+) -> Contraction:
     """Return links in the subscripts of single matrices, for each of a batch of them."""
     batch = BATCHES[: out.ndim - len(rows)]
     used = rows + columns + "".join(at for _, at in bound)
@@ -102,14 +108,6 @@ def decomposed(rule: Forward) -> Forward:
 def in_mpmath(rule: Callable[..., Any], a: Any) -> Any:
     """Return ``rule(mpmath, A)``, a tuple of matrices of mpmath's, of a matrix of exact numbers, as arrays of these."""
     return a.flat[0].matrices_in_mpmath(rule, a)
-
-
-def each_matrix(rule: Callable[..., Any], *arrays: Any) -> Any:
-    """Return a rule of matrices, or of what stands in their place, at each place of a batch."""
-    batch = np.shape(arrays[0])[:-2]
-    flat = [np.reshape(x, (-1, *np.shape(x)[len(batch) :])) for x in arrays]
-    each = [np.asarray(rule(*matrices), dtype=object) for matrices in zip(*flat, strict=True)]
-    return np.stack(each).reshape(batch + each[0].shape)
 
 
 def eigen(a: Any) -> Any:
@@ -204,30 +202,27 @@ def is_bent(values: Array, least: float) -> Mask:
     return has_twin(groups) | (groups < 0)
 
 
-def shares_of(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def shares_of(at: At) -> list[Links]:
     """Link a value to all that are equal to it, evenly."""
-    del argument
-    same = same_group(groups_of(values[0], static["least"]))
+    same = same_group(groups_of(at.x, at.static["least"]))
     *batch, k, other = np.nonzero(same)
-    rows, columns = (np.ravel_multi_index((*batch, place), out.shape) for place in (k, other))
+    rows, columns = (np.ravel_multi_index((*batch, place), at.out.shape) for place in (k, other))
     return [Links(rows, columns, 1 / np.count_nonzero(same, axis=-1)[(*batch, k)])]
 
 
 EQUALS = declare(
-    Op(
-        "mean_of_equals",
-        lambda x, least: means(groups_of(x, least), x),
-        (lambda g, _y, x, *, least: means(groups_of(x, least), g),),
-        shares_of,
-        exact=Exactly(pieces=Piecewise(groups_of, lambda groups, x, least: means(groups, x))),
-        kink=Kink(
-            is_bent,
-            "equal values share the slope of their mean, and a singular value of 0 has slope 0; PyTorch's slopes are "
-            "those of whichever vectors LAPACK returns",
-        ),
-        entries=Entries(index=Said()),
-        text=Text(backward=("{g}",), write=lambda call: call.texts[0]),
-    )
+    "mean_of_equals",
+    lambda x, least: means(groups_of(x, least), x),
+    (lambda g, _y, x, *, least: means(groups_of(x, least), g),),
+    shares_of,
+    exact=Exactly(pieces=Piecewise(groups_of, lambda groups, x, least: means(groups, x))),
+    kink=Kink(
+        is_bent,
+        "equal values share the slope of their mean, and a singular value of 0 has slope 0; PyTorch's slopes are "
+        "those of whichever vectors LAPACK returns",
+    ),
+    entries=Entries(index=Said()),
+    text=Text(backward=("{g}",), write=lambda call: call.texts[0]),
 )
 
 
@@ -297,12 +292,11 @@ def by_diagonal(left: Array, g: Array, right: Array) -> Array:
 # --- eigenvalues ---
 
 
-def eigenvalue_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def eigenvalue_local(at: At) -> list[Contraction]:
     """Link λ[k] to A[i, j] with v[i, k]·v[j, k]."""
-    del argument, static
-    vectors = ("eigh({})[1]", doubles(np.linalg.eigh(values[0])[1]))
-    lengths = dict.fromkeys("kij", out.shape[-1])
-    return [contraction(out, lengths, "k", "ij", (AUXILIARY, "ik"), (AUXILIARY, "jk"), auxiliary=vectors)]
+    vectors = ("eigh({})[1]", doubles(np.linalg.eigh(at.x)[1]))
+    lengths = dict.fromkeys("kij", at.out.shape[-1])
+    return [contraction(at.out, lengths, "k", "ij", (AUXILIARY, "ik"), (AUXILIARY, "jk"), auxiliary=vectors)]
 
 
 def eigenvalue_vjp(g: Array, _y: Array, a: Array) -> Array:
@@ -311,15 +305,14 @@ def eigenvalue_vjp(g: Array, _y: Array, a: Array) -> Array:
     return by_diagonal(vectors, g, vectors)
 
 
-def eigenvector_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def eigenvector_local(at: At) -> list[Contraction]:
     """Link v[a, k] to A[i, j] with the sum over b ≠ k of v[a, b]·v[i, b]·v[j, k]/(λ[k] - λ[b]), symmetric in i, j."""
-    del argument, static
-    numbers = ("eigvalsh({})", doubles(np.linalg.eigvalsh(values[0])))
+    numbers = ("eigvalsh({})", doubles(np.linalg.eigvalsh(at.x)))
     factor = Explicit(lambda s, whole, left, right, k, b: whole * left * right / (k - b))
     bound = (OUT, "ab"), (OUT, "ib"), (OUT, "jk"), (AUXILIARY, "k"), (AUXILIARY, "b")
     how: dict[str, Any] = {"factor": factor, "auxiliary": numbers, "line": Line("k", "b", Order.OTHER)}
-    lengths = dict.fromkeys("akijb", out.shape[-1])
-    return [contraction(out, lengths, "ak", place, *bound, weight=0.5, **how) for place in ("ij", "ji")]
+    lengths = dict.fromkeys("akijb", at.out.shape[-1])
+    return [contraction(at.out, lengths, "ak", place, *bound, weight=0.5, **how) for place in ("ij", "ji")]
 
 
 def eigenvector_vjp(g: Array, y: Array, a: Array) -> Array:
@@ -348,41 +341,30 @@ def cubed(_out: Array, a: Array, **_static: Static) -> int:
     return 30 * int(np.size(a)) * max(np.shape(a)[-2:]) ** 2
 
 
-EIGENVALUES = declare(
-    Op(
-        "eigvalsh",
-        decomposed(lambda a: np.linalg.eigvalsh(symmetric(a))),
-        (eigenvalue_vjp,),
-        eigenvalue_local,
-        exact=Exactly(value=lambda a: each_matrix(lambda x: eigen(x)[0], a), work=cubed),
-        entries=Entries(index=Said()),
-        steps=decomposed_in,
-        digits=lambda out, a: nearness(out),
-        text=Text(backward=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",)),
-        torch=Torch(saves=((Keeps.OWN,),)),
-    )
+EIGENVALUES = of_matrices(
+    "eigvalsh",
+    decomposed(lambda a: np.linalg.eigvalsh(symmetric(a))),
+    (eigenvalue_vjp,),
+    eigenvalue_local,
+    value=lambda a: each_matrix(lambda x: eigen(x)[0], a),
+    work=cubed,
+    digits=lambda out, a: nearness(out),
+    text=Text(backward=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",)),
+    torch=Torch(saves=((Keeps.OWN,),)),
 )
-EIGENVECTORS = declare(
-    Op(
-        "eigenvectors",
-        decomposed(lambda a: np.linalg.eigh(symmetric(a))[1]),
-        (eigenvector_vjp,),
-        eigenvector_local,
-        exact=Exactly(
-            pieces=Piecewise(
-                lambda a: np.linalg.eigh(doubles(a))[1],
-                lambda guide, a: each_matrix(eigenvectors_on, guide, a),
-                open=True,
-            ),
-            work=cubed,
-        ),
-        entries=Entries(index=Said()),
-        steps=decomposed_in,
-        digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
-        text=Text(backward=eigenvector_text_back, write=lambda call: f"eigh({call.texts[0]})[1]"),
-        torch=Torch(saves=((Keeps.OUTPUT,),)),
-        reads=WITH_OUTPUT,
-    )
+EIGENVECTORS = of_matrices(
+    "eigenvectors",
+    decomposed(lambda a: np.linalg.eigh(symmetric(a))[1]),
+    (eigenvector_vjp,),
+    eigenvector_local,
+    pieces=Piecewise(
+        lambda a: np.linalg.eigh(doubles(a))[1], lambda guide, a: each_matrix(eigenvectors_on, guide, a), open=True
+    ),
+    work=cubed,
+    digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
+    text=Text(backward=eigenvector_text_back, write=lambda call: f"eigh({call.texts[0]})[1]"),
+    torch=Torch(saves=((Keeps.OUTPUT,),)),
+    reads=WITH_OUTPUT,
 )
 RULES[np.linalg.eigvalsh] = EIGENVALUES
 
@@ -454,13 +436,12 @@ def least_of(shape: tuple[int, ...]) -> float:
     return max(shape[-2:]) * 2.0**-52
 
 
-def value_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def value_local(at: At) -> list[Contraction]:
     """Link σ[k] to A[i, j] with u[i, k]·v[j, k]."""
-    del argument, static
-    u, _, v = thin(values[0])
-    lengths = dict(zip("kij", (out.shape[-1], *values[0].shape[-2:]), strict=True))
+    u, _, v = thin(at.x)
+    lengths = dict(zip("kij", (at.out.shape[-1], *at.x.shape[-2:]), strict=True))
     vectors: dict[str, Any] = {"auxiliary": (LEFT, u), "second": (RIGHT, v)}
-    return [contraction(out, lengths, "k", "ij", (AUXILIARY, "ik"), (SECOND, "jk"), **vectors)]
+    return [contraction(at.out, lengths, "k", "ij", (AUXILIARY, "ik"), (SECOND, "jk"), **vectors)]
 
 
 def value_vjp(g: Array, _y: Array, a: Array) -> Array:
@@ -469,52 +450,57 @@ def value_vjp(g: Array, _y: Array, a: Array) -> Array:
     return by_diagonal(u, g, v)
 
 
-SINGULAR_VALUES = declare(
-    Op(
-        "svdvals",
-        decomposed(lambda a: np.linalg.svd(a, compute_uv=False)),
-        (value_vjp,),
-        value_local,
-        exact=Exactly(value=lambda a: each_matrix(lambda x: singular(x)[1], a), work=cubed),
-        entries=Entries(index=Said()),
-        steps=decomposed_in,
-        digits=lambda out, a: nearness(out, least_of(a.shape)),
-        text=Text(backward=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",)),
-        torch=Torch(saves=((Keeps.OWN,),)),
-    )
+SINGULAR_VALUES = of_matrices(
+    "svdvals",
+    decomposed(lambda a: np.linalg.svd(a, compute_uv=False)),
+    (value_vjp,),
+    value_local,
+    value=lambda a: each_matrix(lambda x: singular(x)[1], a),
+    work=cubed,
+    digits=lambda out, a: nearness(out, least_of(a.shape)),
+    text=Text(backward=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",)),
+    torch=Torch(saves=((Keeps.OWN,),)),
 )
 
 
-def vector_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def vector_local(at: At) -> list[Contraction]:
     """Link u[a, k] to A[i, j] by differentiating Aᵀ·u = σ·v and A·v = σ·u; V is the U of the transpose.
 
     The sum over b ≠ k of u[a, b]·(u[i, b]·v[j, k]·σ[k] + u[i, k]·v[j, b]·σ[b])/(σ[k]² - σ[b]²); and for a side that is
     longer than k, (1[a, i] - Σ u[a, b]·u[i, b])·v[j, k]/σ[k].
     """
-    del argument
-    u, sizes, v = thin(values[0])
-    i, j, text = ("i", "j", RIGHT) if static["side"] == "U" else ("j", "i", LEFT)
-    count = out.shape[-1]
-    lengths = dict(zip("akijb", (*out.shape[-2:], *values[0].shape[-2:], count), strict=True))
-    how: dict[str, Any] = {"auxiliary": (text, v if static["side"] == "U" else u), "second": (SIZES, sizes)}
+    u, sizes, v = thin(at.x)
+    i, j, text = ("i", "j", RIGHT) if at.static["side"] == "U" else ("j", "i", LEFT)
+    count = at.out.shape[-1]
+    lengths = dict(zip("akijb", (*at.out.shape[-2:], *at.x.shape[-2:], count), strict=True))
+    how: dict[str, Any] = {"auxiliary": (text, v if at.static["side"] == "U" else u), "second": (SIZES, sizes)}
 
     def pairs(inner: str, outer: str, factor: Callable[..., Any]) -> Contraction:
         bound = (OUT, "ab"), (OUT, i + inner), (AUXILIARY, j + outer), (SECOND, "k"), (SECOND, "b")
         line = Line("k", "b", Order.OTHER)
-        return contraction(out, lengths, "ak", "ij", *bound, factor=Explicit(factor), line=line, **how)
+        return contraction(at.out, lengths, "ak", "ij", *bound, factor=Explicit(factor), line=line, **how)
 
     result = [
         pairs("b", "k", lambda s, whole, left, right, k, b: whole * left * right * k / (k * k - b * b)),
         pairs("k", "b", lambda s, whole, left, right, k, b: whole * left * right * b / (k * k - b * b)),
     ]
-    if out.shape[-2] > count:
+    if at.out.shape[-2] > count:
         far = (AUXILIARY, f"{j}k"), (SECOND, "k")
         straight, less = (lambda s, right, k: right / k), (lambda s, a, i, right, k: a * i * right / k)
         place = "aj" if i == "i" else "ia"
         result += [
-            contraction(out, lengths, "ak", place, *far, factor=Explicit(straight), **how),
+            contraction(at.out, lengths, "ak", place, *far, factor=Explicit(straight), **how),
             contraction(
-                out, lengths, "ak", "ij", (OUT, "ab"), (OUT, f"{i}b"), *far, weight=-1.0, factor=Explicit(less), **how
+                at.out,
+                lengths,
+                "ak",
+                "ij",
+                (OUT, "ab"),
+                (OUT, f"{i}b"),
+                *far,
+                weight=-1.0,
+                factor=Explicit(less),
+                **how,
             ),
         ]
     return result
@@ -557,32 +543,29 @@ def vectors_on(guide: Array, a: Any, side: str) -> Any:
 
     def rule(near: Array, x: Any) -> Any:
         u, values, v = singular(x)
-        columns, own = (u, near[: len(x)]) if side == "U" else (v, near[len(x) :])
+        columns, side_of_guide = (u, near[: len(x)]) if side == "U" else (v, near[len(x) :])
         groups = groups_of(doubles(values), least_of(x.shape))
         is_longer = len(columns) > len(values)
-        free = own if is_longer else columns @ turn_of(own, columns, groups)
+        free = side_of_guide if is_longer else columns @ turn_of(side_of_guide, columns, groups)
         return np.where(groups < 0, free, columns @ turn_of(near[: len(x)], u, groups))
 
     return each_matrix(rule, guide, a)
 
 
-SINGULAR_VECTORS = declare(
-    Op(
-        "singular_vectors",
-        decomposed(lambda a, side: thin(a)[0 if side == "U" else 2]),
-        (vector_vjp,),
-        vector_local,
-        exact=Exactly(pieces=Piecewise(pair, vectors_on, open=True), work=cubed),
-        entries=Entries(index=Said()),
-        steps=decomposed_in,
-        digits=lambda out, a, side: vector_digits(thin(a)[1]),
-        text=Text(
-            backward=vector_text_back,
-            write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
-        ),
-        torch=Torch(saves=((Keeps.OUTPUT, Keeps.OWN),)),
-        reads=WITH_OUTPUT,
-    )
+SINGULAR_VECTORS = of_matrices(
+    "singular_vectors",
+    decomposed(lambda a, side: thin(a)[0 if side == "U" else 2]),
+    (vector_vjp,),
+    vector_local,
+    pieces=Piecewise(pair, vectors_on, open=True),
+    work=cubed,
+    digits=lambda out, a, side: vector_digits(thin(a)[1]),
+    text=Text(
+        backward=vector_text_back,
+        write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
+    ),
+    torch=Torch(saves=((Keeps.OUTPUT, Keeps.OWN),)),
+    reads=WITH_OUTPUT,
 )
 
 

@@ -8,29 +8,14 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import (
-    OUTPUT,
-    RULES,
-    WITH_OUTPUT,
-    Entries,
-    Exactly,
-    Keeps,
-    Kink,
-    Op,
-    Parts,
-    Piecewise,
-    Said,
-    Text,
-    Torch,
-    declare,
-    in_one_step,
-)
+from gradcli.ops.declare import OUTPUT, RULES, WITH_OUTPUT, Keeps, Kink, Parts, Piecewise, Text, Torch, in_one_step
+from gradcli.ops.exactly import each_matrix
 from gradcli.ops.further.linear_decompositions import (
     NEAR,
     contraction,
+    cubed,
     decomposed,
     doubles,
-    each_matrix,
     factor_digits,
     in_mpmath,
     orthogonal,
@@ -42,21 +27,8 @@ from gradcli.ops.further.linear_decompositions import (
     symmetric_side,
 )
 from gradcli.ops.linear_algebra import require_product, require_square
-from gradcli.ops.links import (
-    AUXILIARY,
-    OUT,
-    Array,
-    Contraction,
-    Indices,
-    Library,
-    Line,
-    Links,
-    Mask,
-    Options,
-    Order,
-    Static,
-)
-from gradcli.ops.matrices import DET, INV, SOLVE, decomposed_in, eliminated, is_regular, row_by_row, solved
+from gradcli.ops.links import AUXILIARY, OUT, Array, At, Contraction, Indices, Library, Line, Links, Mask, Order, Static
+from gradcli.ops.matrices import DET, INV, SOLVE, is_regular, of_matrices, row_by_row, solved
 from gradcli.ops.shaping import TRIL, TRIU
 from gradcli.ops.values import Value, require, sign, where
 from gradcli.ops.vocabulary import OF_FLOATS, STRICT, function
@@ -92,19 +64,18 @@ def lower(a: Array) -> Array:
     return factor
 
 
-def cholesky_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def cholesky_local(at: At) -> list[Contraction]:
     """Link L[i, j] to A[k, l]: dL = L·Φ(W·dA·Wᵀ) for W = inv(L), Φ the lower triangle with half of its diagonal.
 
     So L[i, b]·W[b, k]·W[j, l] for b > j and half of it for b = j, and as much for A[l, k], half of each.
     """
-    del argument, values, static
-    lengths = dict.fromkeys("ijklb", out.shape[-1])
-    inverse = ("inv(cholesky({}))", inverse_or_nan(out))
+    lengths = dict.fromkeys("ijklb", at.out.shape[-1])
+    inverse = ("inv(cholesky({}))", inverse_or_nan(at.out))
     line: dict[str, Any] = {"line": Line("b", "j", Order.NOT_BEFORE)}
     below = (OUT, "ib"), (AUXILIARY, "bk"), (AUXILIARY, "jl")
     beside = (OUT, "ij"), (AUXILIARY, "jk"), (AUXILIARY, "jl")
     return [
-        contraction(out, lengths, "ij", columns, *bound, weight=weight, auxiliary=inverse, **more)
+        contraction(at.out, lengths, "ij", columns, *bound, weight=weight, auxiliary=inverse, **more)
         for columns in ("kl", "lk")
         for bound, weight, more in ((below, 0.5, line), (beside, -0.25, {}))
     ]
@@ -118,22 +89,15 @@ def cholesky_vjp(g: Array, y: Array, _a: Array) -> Array:
     return turned(np.linalg.solve(turned(y), turned(half)))
 
 
-CHOLESKY = declare(
-    Op(
-        "cholesky",
-        decomposed(lower),
-        (cholesky_vjp,),
-        cholesky_local,
-        exact=Exactly(
-            value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.cholesky(x),), x)[0], symmetric(a)),
-            work=row_by_row,
-        ),
-        steps=eliminated,
-        digits=lambda out, a: factor_digits(out),
-        entries=Entries(index=Said()),
-        torch=Torch(saves=((Keeps.OUTPUT,),)),
-        reads=OUTPUT,
-    )
+CHOLESKY = of_matrices(
+    "cholesky",
+    decomposed(lower),
+    (cholesky_vjp,),
+    cholesky_local,
+    value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.cholesky(x),), x)[0], symmetric(a)),
+    digits=lambda out, a: factor_digits(out),
+    torch=Torch(saves=((Keeps.OUTPUT,),)),
+    reads=OUTPUT,
 )
 
 
@@ -153,23 +117,22 @@ def scipy_cholesky(x: Value, lower: bool = False) -> Value:
 # --- Q·R ---
 
 
-def q_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def q_local(at: At) -> list[Contraction]:
     """Link Q[a, j] to A[i, l] by differentiating QᵀQ = 1 and A = Q·R, for W = inv(R).
 
     1[a, i]·W[l, j] - the sum over b ≤ j of Q[a, b]·Q[i, b]·W[l, j] - that over b < j of Q[a, b]·Q[i, j]·W[l, b].
     """
-    del argument, static
-    (m, n), inverse = out.shape[-2:], inverse_or_nan(np.matmul(turned(out), values[0]))
+    (m, n), inverse = at.out.shape[-2:], inverse_or_nan(np.matmul(turned(at.out), at.x))
     lengths = dict(zip("ajilb", (m, n, m, n, n), strict=True))
     how: dict[str, Any] = {"auxiliary": ("inv(qr({}).R)", inverse)}
     line = Line("j", "b", Order.NOT_BEFORE)
 
     def part(weight: float, first: str, second: str, third: str, **more: Any) -> Contraction:
         bound = (OUT, first), (OUT, second), (AUXILIARY, third)
-        return contraction(out, lengths, "aj", "il", *bound, weight=weight, **how, **more)
+        return contraction(at.out, lengths, "aj", "il", *bound, weight=weight, **how, **more)
 
     return [
-        contraction(out, lengths, "aj", "al", (AUXILIARY, "lj"), **how),
+        contraction(at.out, lengths, "aj", "al", (AUXILIARY, "lj"), **how),
         part(-1.0, "ab", "ib", "lj", line=line),
         part(-1.0, "ab", "ij", "lb", line=line),
         part(1.0, "aj", "ij", "lj"),
@@ -197,25 +160,16 @@ def q_on(guide: Array, a: Any) -> Any:
     return np.where(are_choices(a), guide, q * signs)
 
 
-ORTHOGONAL = declare(
-    Op(
-        "orthogonal",
-        decomposed(lambda a: np.linalg.qr(a)[0]),
-        (q_vjp,),
-        q_local,
-        exact=Exactly(
-            pieces=Piecewise(
-                lambda a: np.linalg.qr(doubles(a))[0], lambda guide, a: each_matrix(q_on, guide, a), open=True
-            ),
-            work=row_by_row,
-        ),
-        steps=eliminated,
-        digits=lambda out, a: factor_digits(np.matmul(turned(out), a)),
-        entries=Entries(index=Said()),
-        text=Text(write=lambda call: f"qr({call.texts[0]}).Q"),
-        torch=Torch(saves=((Keeps.OUTPUT,),)),
-        reads=WITH_OUTPUT,
-    )
+ORTHOGONAL = of_matrices(
+    "orthogonal",
+    decomposed(lambda a: np.linalg.qr(a)[0]),
+    (q_vjp,),
+    q_local,
+    pieces=Piecewise(lambda a: np.linalg.qr(doubles(a))[0], lambda guide, a: each_matrix(q_on, guide, a), open=True),
+    digits=lambda out, a: factor_digits(np.matmul(turned(out), a)),
+    text=Text(write=lambda call: f"qr({call.texts[0]}).Q"),
+    torch=Torch(saves=((Keeps.OUTPUT,),)),
+    reads=WITH_OUTPUT,
 )
 
 
@@ -333,11 +287,10 @@ def cholesky_inverse(L: Value, upper: bool = False) -> Value:
 # --- logarithms of determinants ---
 
 
-def logabsdet_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def logabsdet_local(at: At) -> list[Contraction]:
     """Link log|det A| to A[i, j] with inv(A)[j, i]."""
-    del argument, static
-    inverse, lengths = ("inv({})", inverse_or_nan(values[0])), dict.fromkeys("ij", values[0].shape[-1])
-    return [contraction(out, lengths, "", "ij", (AUXILIARY, "ji"), auxiliary=inverse)]
+    inverse, lengths = ("inv({})", inverse_or_nan(at.x)), dict.fromkeys("ij", at.x.shape[-1])
+    return [contraction(at.out, lengths, "", "ij", (AUXILIARY, "ji"), auxiliary=inverse)]
 
 
 def logabsdet_digits(_out: Array, a: Array) -> Array:
@@ -346,22 +299,18 @@ def logabsdet_digits(_out: Array, a: Array) -> Array:
     return factor_digits(a)[..., 0, 0] * np.max(np.abs(np.where(np.isfinite(inverse), inverse, 1.0)), axis=(-1, -2))
 
 
-LOGABSDET = declare(
-    Op(
-        "logabsdet",
-        lambda a: np.linalg.slogdet(a)[1],
-        (lambda g, _y, a: g[..., None, None] * turned(inverse_or_nan(a)),),
-        logabsdet_local,
-        exact=Exactly(value=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))), work=row_by_row),
-        steps=eliminated,
-        digits=logabsdet_digits,
-        entries=Entries(index=Said()),
-        text=Text(
-            backward=lambda _k, _out, a: "{g}*inv({0}).T" if np.ndim(a) == 2 else "{g}[..., None, None]*inv({0}).mT",
-            write=lambda call: f"slogdet({call.texts[0]})[1]",
-        ),
-        torch=Torch(saves=((0, Keeps.OWN),)),
-    )
+LOGABSDET = of_matrices(
+    "logabsdet",
+    lambda a: np.linalg.slogdet(a)[1],
+    (lambda g, _y, a: g[..., None, None] * turned(inverse_or_nan(a)),),
+    logabsdet_local,
+    value=lambda a: np.log(abs(np.asarray(exactly.det(a), dtype=object))),
+    digits=logabsdet_digits,
+    text=Text(
+        backward=lambda _k, _out, a: "{g}*inv({0}).T" if np.ndim(a) == 2 else "{g}[..., None, None]*inv({0}).mT",
+        write=lambda call: f"slogdet({call.texts[0]})[1]",
+    ),
+    torch=Torch(saves=((0, Keeps.OWN),)),
 )
 
 
@@ -418,18 +367,17 @@ def pinv_vjp(g: Array, y: Array, a: Array, *, atol: float, rtol: float) -> Array
     return left + right - np.matmul(pt, np.matmul(g, pt))
 
 
-def pinv_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Contraction]:
+def pinv_local(at: At) -> list[Contraction]:
     """Link P[a, b] to A[i, j] by the equations that define P (A·P·A = A, P·A·P = P, A·P and P·A symmetric):
 
     -P[a, i]·P[j, b], plus (P·Pᵀ)[a, j]·(1 - A·P)[i, b] and (1 - P·A)[a, j]·(Pᵀ·P)[i, b] where these are not 0.
     """
-    del argument
-    (n, m), full = out.shape[-2:], not np.any(is_short_of_rank(values[0], **static))
+    (n, m), full = at.out.shape[-2:], not np.any(is_short_of_rank(at.x, **at.static))
     lengths = dict(zip("abijcd", (n, m, m, n, m, n), strict=True))
     above, below = ((OUT, "ac"), (OUT, "jc")), ((OUT, "di"), (OUT, "db"))
 
     def part(weight: float, place: str, *bound: tuple[Any, str]) -> Contraction:
-        return contraction(out, lengths, "ab", place, *bound, weight=weight)
+        return contraction(at.out, lengths, "ab", place, *bound, weight=weight)
 
     result = [part(-1.0, "ij", (OUT, "ai"), (OUT, "jb"))]
     if not full or m > n:
@@ -451,27 +399,20 @@ def pinv_digits(out: Array, a: Array, **_static: float) -> Array:
     return size * size * (1 + size * np.sqrt(np.sum(a * a, axis=(-1, -2), keepdims=True)))
 
 
-PINV = declare(
-    Op(
-        "pinv",
-        decomposed(pinv),
-        (pinv_vjp,),
-        pinv_local,
-        exact=Exactly(
-            pieces=Piecewise(
-                rank_of,
-                lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a),
-            ),
-            work=lambda out, a, **static: 30 * int(np.size(a)) * max(np.shape(a)[-2:]) ** 2,
-        ),
-        kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
-        steps=decomposed_in,
-        digits=pinv_digits,
-        entries=Entries(index=Said()),
-        text=Text(write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static)),
-        torch=Torch(saves=((0, Keeps.OUTPUT),)),
-        reads=WITH_OUTPUT,
-    )
+PINV = of_matrices(
+    "pinv",
+    decomposed(pinv),
+    (pinv_vjp,),
+    pinv_local,
+    pieces=Piecewise(
+        rank_of, lambda rank, a, atol, rtol: each_matrix(pinv_in_digits, np.asarray(rank)[..., None, None], a)
+    ),
+    work=cubed,
+    kink=Kink(is_short_of_rank, "the derivative is that among matrices of the same rank"),
+    digits=pinv_digits,
+    text=Text(write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static)),
+    torch=Torch(saves=((0, Keeps.OUTPUT),)),
+    reads=WITH_OUTPUT,
 )
 
 
@@ -490,9 +431,12 @@ def inverted(x: Value, atol: float | None, rtol: float | None, least: float) -> 
 
 @function("pinv", "linalg", FAMILY, op=PINV)
 def build_pinv(
-    x: Value, rcond: float | None = None, hermitian: Static = False, atol: float | None = None,
+    x: Value,
+    rcond: float | None = None,
+    hermitian: Static = False,
+    atol: float | None = None,
     rtol: float | None = None,
-) -> Value:  # fmt: skip
+) -> Value:
     """the inverse of a matrix of any shape: what is nearest to one"""
     del hermitian
     return inverted(x, atol, rcond if rtol is None else rtol, max(x.shape[-2:], default=1) * EPSILON)
@@ -506,9 +450,13 @@ def pinverse(x: Value, rcond: float = 1e-15) -> Value:
 
 @function("matrix_rank", "linalg", FAMILY, kinds=OF_FLOATS)
 def matrix_rank(
-    x: Value, tol: float | None = None, hermitian: Static = False, *, atol: float | None = None,
+    x: Value,
+    tol: float | None = None,
+    hermitian: Static = False,
+    *,
+    atol: float | None = None,
     rtol: float | None = None,
-) -> Indices:  # fmt: skip
+) -> Indices:
     """how many singular values of a matrix lie above a bound, tol or atol, or rtol times the largest"""
     del hermitian
     require_matrix(x, "matrix_rank")
@@ -582,10 +530,9 @@ def matrix_exp_vjp(g: Array, _y: Array, a: Array) -> Array:
     return matrix_exp(np.concatenate([above, below], axis=-2))[..., :n, n:] * scale
 
 
-def matrix_exp_local(argument: int, out: Array, values: tuple[Array, ...], static: Options) -> list[Links]:
+def matrix_exp_local(at: At) -> list[Links]:
     """Link exp(A) to A with the integral of exp(s·A)[a, i]·exp((1 - s)·A)[j, b] over s from 0 to 1, by its numbers."""
-    del argument, static
-    a, n = values[0], out.shape[-1]
+    a, n = at.x, at.out.shape[-1]
     size = float(np.max(np.sum(np.abs(a), axis=-1), initial=0.0))
     nodes, weights = np.polynomial.legendre.leggauss(24 + int(min(2 * size, 400)))
     before, after = (np.stack([matrix_exp((1 + way * s) / 2 * a) for s in nodes]) for way in (1, -1))
@@ -608,23 +555,17 @@ def exponential_digits(_out: Array, a: Array) -> Array:
     return np.broadcast_to(size[..., None, None], a.shape)
 
 
-MATRIX_EXP = declare(
-    Op(
-        "matrix_exp",
-        decomposed(matrix_exp),
-        (matrix_exp_vjp,),
-        matrix_exp_local,
-        exact=Exactly(
-            value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.expm(x),), x)[0], a),
-            work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
-        ),
-        terms=lambda a: int(np.size(a)) * int(a.shape[-1]) ** 2,
-        steps=decomposed_in,
-        digits=exponential_digits,
-        entries=Entries(index=Said()),
-        text=Text(backward=exponential_text_back),
-        torch=Torch(saves=((0,),)),
-    )
+MATRIX_EXP = of_matrices(
+    "matrix_exp",
+    decomposed(matrix_exp),
+    (matrix_exp_vjp,),
+    matrix_exp_local,
+    value=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.expm(x),), x)[0], a),
+    work=lambda out, a: 60 * row_by_row(out, a) * int(a.shape[-1]),
+    terms=lambda a: int(np.size(a)) * int(a.shape[-1]) ** 2,
+    digits=exponential_digits,
+    text=Text(backward=exponential_text_back),
+    torch=Torch(saves=((0,),)),
 )
 RULES[matrix_exp] = MATRIX_EXP
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.further.linear_decompositions import singular_values
-from gradcli.ops.further.shapes import common_shape
+from gradcli.ops.further.shapes import one_shape
 from gradcli.ops.linear_algebra import require_product, require_square
 from gradcli.ops.links import Array, Axes, Static
 from gradcli.ops.matrices import INV
@@ -276,7 +276,7 @@ def normalize(x: Value, p: Static = 2.0, dim: Static = 1, eps: float = 1e-12) ->
 @neural("cosine_similarity", "torch functional")
 def cosine_similarity(x1: Value, x2: Value, dim: Static = 1, eps: float = 1e-8) -> Value:
     """the cosine of the angle between x1 and x2 along dim; a length below eps counts as eps"""
-    shape = common_shape([x1.shape, x2.shape])
+    shape = one_shape([x1, x2])
     axis = one_axis(dim, len(shape))
     axes = (axis,) if shape else ()
 

@@ -36,14 +36,15 @@ from gradcli.ops.statistics import norm
 from gradcli.ops.values import (
     ALL,
     MEAN,
+    Around,
     Axes,
     Axis,
     Reduction,
     Value,
     clamp_min,
+    common_shape,
     einsum,
     exp,
-    how_reduced,
     log,
     logsigmoid,
     relu,
@@ -110,78 +111,70 @@ def neural(doc: str, where: str = "functional", also: str = "", kinds: Kinds = S
 
 
 # fmt: off
-HARDTANH = elementwise(
-    "hardtanh", lambda x, min_val, max_val: np.clip(x, a_min=min_val, a_max=max_val),
+HARDTANH = elementwise("hardtanh", lambda x, min_val, max_val: np.clip(x, a_min=min_val, a_max=max_val),
     lambda g, _y, x, *, min_val, max_val: np.where((x <= min_val) | (x >= max_val), 0.0, g),
-    lambda s, x, min_val, max_val: s.clamp_max(s.clamp_min(x, min_val), max_val), spelled=None,
+    formula=lambda s, x, min_val, max_val: s.clamp_max(s.clamp_min(x, min_val), max_val),
     slopes=lambda s, x, min_val, max_val: (s.where_gt(x, min_val, s.where_gt(max_val, x, 1, 0), 0),),
     kink=Kink(lambda x, min_val, max_val: (x == min_val) | (x == max_val), "0 is taken"),
-    exact=Exactly(pieces=Piecewise(side, lambda piece, x, min_val,
-                                   max_val: np.where(piece < 0, min_val, np.where(piece > 0, max_val, x)))),
-    text=Text(defaults={"min_val": -1.0, "max_val": 1.0}, write=with_numbers))
-elementwise(
-    "hardsigmoid", lambda x: np.clip(x + 3, 0.0, 6.0) / 6, lambda g, _y, x: np.where((x > -3) & (x < 3), g / 6, 0.0),
-    lambda s, x: s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
+    exact=Exactly(pieces=Piecewise(
+        side, lambda piece, x, min_val, max_val: np.where(piece < 0, min_val, np.where(piece > 0, max_val, x)))),
+    text=Text(defaults={"min_val": -1.0, "max_val": 1.0}, write=with_numbers), spelled=None)
+elementwise("hardsigmoid", lambda x: np.clip(x + 3, 0.0, 6.0) / 6,
+    lambda g, _y, x: np.where((x > -3) & (x < 3), g / 6, 0.0),
+    formula=lambda s, x: s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
     slopes=lambda s, x: (s.where_gt(3, s.abs(x), s.number(1) / 6, 0),),
     kink=Kink(lambda x: np.isin(x, (-3, 3)), "0 is taken"),
-    exact=Exactly(pieces=Piecewise(lambda x: side(x, -3, 3), lambda piece,
-                                   x: np.where(piece < 0, 0, np.where(piece > 0, 1, (x + 3) / 6)))),
+    exact=Exactly(pieces=Piecewise(
+        lambda x: side(x, -3, 3), lambda piece, x: np.where(piece < 0, 0, np.where(piece > 0, 1, (x + 3) / 6)))),
     spelled=neural("relu6(x + 3)/6: 0 up to -3, 1 from 3 on, a straight line between", also="jax.nn.hard_sigmoid"))
-elementwise(
-    "hardswish", lambda x: x * (np.clip(x + 3, 0.0, 6.0) / 6),
+elementwise("hardswish", lambda x: x * (np.clip(x + 3, 0.0, 6.0) / 6),
     lambda g, _y, x: np.where(x <= -3, 0.0, np.where(x < 3, g * ((2 * x + 3) / 6), g)),
-    lambda s, x: x * s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
+    formula=lambda s, x: x * s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
     slopes=lambda s, x: (s.where_gt(x, -3, s.where_gt(3, x, (2 * x + 3) / 6, 1), 0),),
     kink=Kink(lambda x: np.isin(x, (-3, 3)), "the slope of the piece outside is taken"),
-    exact=Exactly(pieces=Piecewise(lambda x: side(x, -3, 3), lambda piece,
-                                   x: np.where(piece < 0, 0, np.where(piece > 0, x, x * (x + 3) / 6)))),
+    exact=Exactly(pieces=Piecewise(
+        lambda x: side(x, -3, 3), lambda piece, x: np.where(piece < 0, 0, np.where(piece > 0, x, x * (x + 3) / 6)))),
     spelled=neural("x*hardsigmoid(x)", also="jax.nn.hard_swish jax.nn.hard_silu"))
-elementwise(
-    "hardshrink", lambda x, lambd: np.where(np.abs(x) <= lambd, 0.0, x)[()],
+elementwise("hardshrink", lambda x, lambd: np.where(np.abs(x) <= lambd, 0.0, x)[()],
     lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
-    lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x, 0),
+    formula=lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x, 0),
     kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
     text=Text(defaults={"lambd": 0.5}, write=with_numbers),
     exact=Exactly(pieces=Piecewise(lambda x, lambd: abs(x) > lambd, lambda piece, x, lambd: np.where(piece, x, 0))),
     spelled=neural("x, and 0 where it is no further from 0 than lambd", "torch functional method"))
-SOFTSHRINK = elementwise(
-    "softshrink",
+SOFTSHRINK = elementwise("softshrink",
     lambda x, lambd: np.where(np.abs(x) <= lambd, 0 * x, np.where(x > lambd, x - lambd, x + lambd))[()],
     lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
-    lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x - lambd * s.sign(x), 0), spelled=None,
+    formula=lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x - lambd * s.sign(x), 0),
     slopes=lambda s, x, lambd: (s.where_gt(s.abs(x), lambd, 1, 0),),
     kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
     text=Text(defaults={"lambd": 0.5}, write=with_numbers),
-    exact=Exactly(pieces=Piecewise(lambda x, lambd: np.where(abs(x) > lambd, sign_of(x), 0), lambda piece, x,
-                                   lambd: np.where(piece == 0, 0, x - piece * lambd))))
-elementwise(
-    "tanhshrink", tanhshrink, lambda g, _y, x: g * np.tanh(x) ** 2, lambda s, x: x - s.tanh(x),
-    slopes=lambda s, x: (s.tanh(x)**2,), exact=Exactly(value=lambda x: x - np.tanh(x)),
+    exact=Exactly(pieces=Piecewise(
+        lambda x, lambd: np.where(abs(x) > lambd, sign_of(x), 0),
+        lambda piece, x, lambd: np.where(piece == 0, 0, x - piece * lambd))),
+    spelled=None)
+elementwise("tanhshrink", tanhshrink, lambda g, _y, x: g * np.tanh(x) ** 2, formula=lambda s, x: x - s.tanh(x),
+    slopes=lambda s, x: (s.tanh(x)**2,),
+    exact=Exactly(value=lambda x: x - np.tanh(x)),
     torch=Torch(saves=((Keeps.OWN,),), doubles=lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2))),
     spelled=neural("x - tanh(x)", kinds=Kinds(Made.NO, Made.FLOAT)))
-CELU = elementwise(
-    "celu", lambda x, alpha: np.where(x < 0, alpha * np.expm1(np.where(x < 0, x, 0.0) / alpha), x)[()],
+CELU = elementwise("celu", lambda x, alpha: np.where(x < 0, alpha * np.expm1(np.where(x < 0, x, 0.0) / alpha), x)[()],
     lambda g, _y, x, *, alpha: np.where(x <= 0, g * np.exp(np.where(x < 0, x, 0.0) / alpha), g),
-    lambda s, x, alpha: s.where_gt(x, 0, x, alpha * s.expm1(x / alpha)), spelled=None,
+    formula=lambda s, x, alpha: s.where_gt(x, 0, x, alpha * s.expm1(x / alpha)),
     slopes=lambda s, x, alpha: (s.where_gt(x, 0, 1, s.exp(x / alpha)),),
     text=Text(defaults={"alpha": 1.0}, write=with_numbers),
-    exact=Exactly(pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x,
-                                   alpha: np.where(piece, x, alpha * np.expm1(x / alpha)))))
-elementwise(
-    "mish", mish, mish_vjp, lambda s, x: x * s.tanh(s.log1p(s.exp(x))), slopes=mish_slope,
+    exact=Exactly(pieces=Piecewise(
+        lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x / alpha)))),
+    spelled=None)
+elementwise("mish", mish, mish_vjp, formula=lambda s, x: x * s.tanh(s.log1p(s.exp(x))), slopes=mish_slope,
     exact=Exactly(value=lambda x: x * np.tanh(np.log1p(np.exp(x)))), spelled=neural("x*tanh(softplus(x))"))
-PRELU = elementwise(
-    "prelu",
-    lambda x, weight: np.where(x > 0, x, weight * x)[()],
-    lambda g, _y, x, weight: np.where(x > 0, g, g * weight),
-    lambda g, _y, x, _weight: np.where(x > 0, 0.0, g * x),
-    lambda s, x, weight: s.where_gt(x, 0, x, weight * x),
-    spelled=None,
+PRELU = elementwise("prelu", lambda x, weight: np.where(x > 0, x, weight * x)[()],
+    lambda g, _y, x, weight: np.where(x > 0, g, g * weight), lambda g, _y, x, _weight: np.where(x > 0, 0.0, g * x),
+    formula=lambda s, x, weight: s.where_gt(x, 0, x, weight * x),
     slopes=lambda s, x, weight: (s.where_gt(x, 0, 1, weight), s.where_gt(x, 0, 0, x)),
     kink=Kink(lambda x, weight: (x == 0) & (weight != 1), "the slope on the left is taken"),
     exact=Exactly(pieces=Piecewise(lambda x, weight: x > 0, lambda piece, x, weight: np.where(piece, x, weight * x))),
-    text=Text(template="where({0} > 0, {0}, {1}*{0})", precedence=99), reads=((0, 1), (0,))
-)
+    text=Text(template="where({0} > 0, {0}, {1}*{0})", precedence=99), reads=((0, 1), (0,)), spelled=None)
 # fmt: on
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 """Of the paper that selu comes from, as PyTorch has them."""
@@ -281,11 +274,9 @@ def jax_gelu(x: Value, approximate: Static = True) -> Value:
 def along_last(name: str, op: Op) -> None:
     """Enter softmax or its logarithm as JAX has it: along the last axis unless another is named."""
 
+    @function(name, "", "neural", kinds=SMOOTH, doc=f"{op.name} along axis, the last one unless said otherwise")
     def build(x: Value, axis: Static = -1) -> Value:
         return normalised(op, x, axis, "F")
-
-    build.__doc__ = f"{op.name} along axis, the last one unless said otherwise"
-    function(name, "", "neural", kinds=SMOOTH)(build)
 
 
 along_last("jax.nn.softmax", SOFTMAX)
@@ -339,9 +330,15 @@ def by_channels(x: Value, axes: Axes | None, mean: Value | None, var: Value | No
 
 @layer("batch_norm", "functional")
 def batch_norm(
-    x: Value, running_mean: Value | None, running_var: Value | None, weight: Value | None = None,
-    bias: Value | None = None, training: bool = False, momentum: Static = 0.1, eps: float = 1e-5,
-) -> Value:  # fmt: skip
+    x: Value,
+    running_mean: Value | None,
+    running_var: Value | None,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    training: bool = False,
+    momentum: Static = 0.1,
+    eps: float = 1e-5,
+) -> Value:
     """(x - mean)/sqrt(var + eps) for each channel: of the batch in training, else of the running statistics"""
     del momentum  # it moves the running statistics, which this value does not show
     require(x.ndim > 1, "shape", f"batch_norm takes a batch with channels on axis 1, not shape {x.shape}")
@@ -353,9 +350,15 @@ def batch_norm(
 
 @layer("instance_norm", "functional")
 def instance_norm(
-    x: Value, running_mean: Value | None = None, running_var: Value | None = None, weight: Value | None = None,
-    bias: Value | None = None, use_input_stats: bool = True, momentum: Static = 0.1, eps: float = 1e-5,
-) -> Value:  # fmt: skip
+    x: Value,
+    running_mean: Value | None = None,
+    running_var: Value | None = None,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    use_input_stats: bool = True,
+    momentum: Static = 0.1,
+    eps: float = 1e-5,
+) -> Value:
     """(x - mean)/sqrt(var + eps) for each channel of each of the batch"""
     del momentum
     require(x.ndim > 2, "shape", f"instance_norm takes a batch of channels with axes of their own, not {x.shape}")
@@ -401,9 +404,15 @@ def dropout(x: Value, p: float = 0.5, training: bool = True) -> Value:
 
 @layer("scaled_dot_product_attention", "functional")
 def attention(
-    query: Value, key: Value, value: Value, attn_mask: Raw = None, dropout_p: float = 0.0, is_causal: bool = False,
-    scale: float | None = None, enable_gqa: bool = False,
-) -> Value:  # fmt: skip
+    query: Value,
+    key: Value,
+    value: Value,
+    attn_mask: Raw = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Value:
     """softmax(query @ key.T*scale + mask) @ value; a mask of truth values leaves out what is False"""
     name, shapes = "scaled_dot_product_attention", f"{query.shape}, {key.shape}, {value.shape}"
     matrices = min(query.ndim, key.ndim, value.ndim) > 1
@@ -453,10 +462,7 @@ loss = partial(function, where="functional", family="neural")
 def broadcast(name: str, *arrays: Value) -> None:
     """Refuse arrays whose shapes do not broadcast."""
     shapes = [x.shape for x in arrays]
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        require(False, "shape", f"{name}: shapes {', '.join(map(str, shapes))} do not fit")
+    common_shape(f"{name}: shapes {', '.join(map(str, shapes))} do not fit", *shapes)
 
 
 def require_as_many_axes(name: str, a: Value, b: Value, c: Value) -> None:
@@ -485,16 +491,15 @@ def kl_div(x: Value, target: Value, how: Reduction = MEAN, log_target: bool = Fa
 
 @loss("poisson_nll_loss", kinds=OF_FLOATS)
 def poisson_nll_loss(
-    x: Value, target: Value, log_input: bool = True, full: bool = False,
-    size_average: Static = None, eps: float = 1e-8, reduce: Static = None, reduction: Static = "mean",
-) -> Value:  # fmt: skip
+    x: Value, target: Value, log_input: bool = True, full: bool = False, how: Around = MEAN, eps: float = 1e-8
+) -> Value:
     """exp(x) - target*x, x being the log of the rate; without log_input x - target*log(x + eps)"""
     broadcast("poisson_nll_loss", x, target)
     losses = exp(x) - target * x if log_input else x - target * log(x + eps)
     if full:
         stirling = target * log(target) - target + 0.5 * log(2 * math.pi * target)
         losses = losses + where(target <= 1, 0, stirling)
-    return how_reduced(size_average, reduce, reduction)(losses)
+    return how(losses)
 
 
 @loss("gaussian_nll_loss", kinds=OF_FLOATS)
@@ -517,7 +522,7 @@ def spread_like(x: Value, var: Value) -> Value:
         return var
     if var.shape == x.shape[:-1]:
         return var.reshape(*var.shape, 1)
-    lengths = [own for own, other in zip(x.shape, var.shape, strict=False) if own != other]
+    lengths = [length for length, other in zip(x.shape, var.shape, strict=False) if length != other]
     fits = var.ndim == x.ndim and sum(lengths) > 0 and all(n in (1, m) for n, m in zip(var.shape, x.shape, strict=True))
     require(fits, "shape", f"gaussian_nll_loss: input has shape {x.shape}, var has shape {var.shape}")
     return var
@@ -543,9 +548,15 @@ def margin_ranking_loss(
 
 @loss("triplet_margin_loss", kinds=OF_FLOATS)
 def triplet_margin_loss(
-    anchor: Value, positive: Value, negative: Value, margin: float = 1.0, p: Static = 2.0, eps: float = 1e-6,
-    swap: bool = False, how: Reduction = MEAN,
-) -> Value:  # fmt: skip
+    anchor: Value,
+    positive: Value,
+    negative: Value,
+    margin: float = 1.0,
+    p: Static = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    how: Reduction = MEAN,
+) -> Value:
     """max(d(anchor, positive) - d(anchor, negative) + margin, 0), d being a norm of the difference"""
     require_as_many_axes("triplet_margin_loss", anchor, positive, negative)
     require(anchor.ndim, "shape", "triplet_margin_loss takes vectors or batches of them, not one number")
@@ -600,8 +611,8 @@ def multi_margin_loss(
         class_weights(x, weight, "multi_margin_loss")
         without_derivative("multi_margin_loss", weight=weight)
     classes = read_classes(x, target, np.nan, "multi_margin_loss")
-    own = x[classes.key]
-    gaps = relu(margin - own.reshape(*own.shape, 1) + x)
+    scores = x[classes.key]
+    gaps = relu(margin - scores.reshape(*scores.shape, 1) + x)
     gaps = square(gaps) if p == 2 else gaps
     if weight is not None:
         picked = weight[classes.classes if x.ndim > 1 else int(classes.classes)]
@@ -627,8 +638,8 @@ def multilabel_margin_loss(x: Value, target: Value, how: Reduction = MEAN) -> Va
     labels = read_labels(x, target).reshape(-1, count)
     rows = x.reshape(-1, count)
     is_label = (labels[:, :, None] == np.arange(count)).any(axis=1)
-    own = rows[np.arange(len(labels))[:, None], np.maximum(labels, 0)]
-    gaps = relu(1 - own.reshape(-1, count, 1) + rows.reshape(-1, 1, count))
+    scores = rows[np.arange(len(labels))[:, None], np.maximum(labels, 0)]
+    gaps = relu(1 - scores.reshape(-1, count, 1) + rows.reshape(-1, 1, count))
     counts = (labels >= 0)[:, :, None] & ~is_label[:, None, :]
     return how((where(as_numbers(counts), gaps, 0).sum(1, 2) / count).reshape(*x.shape[:-1]))
 

@@ -9,22 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.declare import Exactly, Op, Pair, Text, declare, no_links
-from gradcli.ops.exactly import decided, is_nan
+from gradcli.ops.arithmetic import without_slope
+from gradcli.ops.declare import Pair, Text
+from gradcli.ops.exactly import is_nan
 from gradcli.ops.further.pointwise import LERP
 from gradcli.ops.further.tied import kth_place, sorted_places, top_places
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import Array, Indices, Static
-from gradcli.ops.statistics import (
-    PICK,
-    PICKS,
-    SINGLE,
-    pick_indices,
-    picked,
-    spread_evenly,
-    whole_extreme_vjp,
-)
-from gradcli.ops.values import ALL, Axes, Value, one_axis, read_axes, require, require_entries
+from gradcli.ops.statistics import PICK, PICKS, SINGLE, extreme, pick_indices, picked, spread_evenly, whole_extreme_vjp
+from gradcli.ops.values import ALL, Axes, Value, one_axis, require, require_entries
 from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, KEPT, OF_FLOATS, OF_NUMBERS, Kinds, Made, function
 
 
@@ -116,11 +109,9 @@ def mode(x: Value, dim: Static = -1, keepdim: bool = False) -> Pair:
 def extreme_so_far(name: str, word: str) -> None:
     """Enter a running extreme."""
 
+    @picking(name, doc=f"the {word} entry so far along dim, and where it stands")
     def build(x: Value, dim: Static) -> Pair:
         return ordered(x, name, dim)
-
-    build.__doc__ = f"the {word} entry so far along dim, and where it stands"
-    picking(name)(build)
 
 
 extreme_so_far("cummax", "largest")
@@ -141,12 +132,7 @@ def positions_in_order(x: Array, dim: int, descending: bool, stable: bool) -> In
     return pick_indices(x, "sort", dim, descending=descending, stable=stable)
 
 
-ARGSORT = declare(
-    Op(
-        "argsort", positions_in_order, (None,), no_links, text=Text(defaults={"descending": False, "stable": False}),
-        exact=Exactly(pieces=decided(positions_in_order)),
-    )
-)  # fmt: skip
+ARGSORT = without_slope("argsort", positions_in_order, text=Text(defaults={"descending": False, "stable": False}))
 
 
 @function("argsort", "torch method", "reductions", op=ARGSORT, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))
@@ -228,12 +214,11 @@ def enter_quantiles(prefix: str, words: str) -> None:
     """Enter the quantiles of all entries, or of those that are no nan: PyTorch's, and NumPy's along several axes."""
     skip = prefix == "nan"
 
+    @function(f"{prefix}quantile", "torch method", "reductions", kinds=OF_FLOATS, doc=words)
     def build(x: Value, q: Value, dim: Static = None, keepdim: bool = False, interpolation: Static = "linear") -> Value:
         axes = tuple(range(x.ndim)) if dim is None else (one_axis(dim, x.ndim),) if x.ndim else ()
         return quantile(x, q, 1.0, axes, keepdim, interpolation, skip)
 
-    build.__doc__ = words
-    function(f"{prefix}quantile", "torch method", "reductions", kinds=OF_FLOATS)(build)
     for name, scale in (("quantile", 1.0), ("percentile", 100.0)):
         names = " ".join(f"{library}.{prefix}{name}" for library in ("np", "numpy", "jnp"))
         enter_numpy_quantile(names, scale, skip, f"the {name} of x for q from 0 to {scale:g}, as numpy has it")
@@ -242,14 +227,16 @@ def enter_quantiles(prefix: str, words: str) -> None:
 def enter_numpy_quantile(names: str, scale: float, skip: bool, words: str) -> None:
     """Enter NumPy's quantile or percentile."""
 
+    @function(names, "", "reductions", kinds=BY_NUMPY, doc=words)
     def build(
-        x: Value, q: Value, dim: Axes = ALL, method: Static = "linear", keepdim: bool = False,
+        x: Value,
+        q: Value,
+        dim: Axes = ALL,
+        method: Static = "linear",
+        keepdim: bool = False,
         interpolation: Static = None,
-    ) -> Value:  # fmt: skip
+    ) -> Value:
         return quantile(x, q, scale, dim, keepdim, method if interpolation is None else interpolation, skip)
-
-    build.__doc__ = words
-    function(names, "", "reductions", kinds=BY_NUMPY)(build)
 
 
 enter_quantiles("", "the quantile of x for a probability q, of all entries or along dim")
@@ -273,9 +260,7 @@ NANMEDIAN = spread_evenly("nanmedian", nan_middle, whole_extreme_vjp)
 @function("nanmedian", "torch method", "reductions", op=NANMEDIAN, kinds=OF_NUMBERS)
 def nanmedian(x: Value, dim: Static = None, keepdim: bool = False) -> Value | Pair:
     """the middle entry of those that are no nan, the lower of two (np.nanmedian: their mean)"""
-    axes = read_axes(dim, x.ndim, "refused")
-    require_entries(x, axes, "nanmedian")
-    return x.of(NANMEDIAN, dim=axes, keepdim=False) if dim is None else ordered(x, "nanmedian", dim, keepdim)
+    return extreme(x, dim, keepdim, "nanmedian")
 
 
 @function("np.nanmedian numpy.nanmedian jnp.nanmedian", "", "reductions", kinds=BY_NUMPY)

@@ -24,7 +24,6 @@ from gradcli.ops.declare import (
     Exactly,
     Keeps,
     Kink,
-    Op,
     Piecewise,
     Text,
     Torch,
@@ -157,27 +156,23 @@ def turn(x: Array, other: Array) -> Indices:
 
 
 # fmt: off
-LERP = elementwise(
-    "lerp", lerp,
-    lambda g, _y, _x, _end, w: g * (1 - w), lambda g, _y, _x, _end, w: g * w, lambda g, _y, x, end, _w: g * (end - x),
-    lambda s, x, end, w: x + w * (end - x), slopes=lambda s, x, end, w: (1 - w, w, end - x),
-    exact=Exactly(value=lambda x, end, w: x + w * (end - x)), spelled=None, reads=((2,), (2,), (0, 1)))
-elementwise(
-    "fmod", np.fmod, lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b), None,
+LERP = elementwise("lerp", lerp, lambda g, _y, _x, _end, w: g * (1 - w), lambda g, _y, _x, _end, w: g * w,
+    lambda g, _y, x, end, _w: g * (end - x), formula=lambda s, x, end, w: x + w * (end - x),
+    slopes=lambda s, x, end, w: (1 - w, w, end - x),
+    exact=Exactly(value=lambda x, end, w: x + w * (end - x)), reads=((2,), (2,), (0, 1)), spelled=None)
+elementwise("fmod", np.fmod, lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b),
     slopes=lambda s, a, b: (s.number(1), -s.trunc(a / b)),
     exact=Exactly(pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of)), domain=((0.1, 0.9), (1, 2)),
-    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds=KEPT),
-    reads=((), (0, 1)))
-elementwise(
-    "copysign", np.copysign, lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero, None,
+    reads=((), (0, 1)),
+    spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds=KEPT))
+elementwise("copysign", np.copysign, lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero,
     slopes=lambda s, x, other: (s.sign(x) * s.copysign(s.number(1), other), s.number(0)),
     exact=Exactly(pieces=Piecewise(turn, lambda piece, x, other: piece * x)),
     kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
-    splits_zero=lambda k, x, other: (other == 0) & (k == 1),
-    spelled=Spelled("torch numpy math method", "", "x with the sign of other"), reads=((OUT, 0), ()))
-elementwise(
-    "logaddexp2", np.logaddexp2,
-    lambda g, _y, a, b: g / (1 + np.exp2(b - a)), lambda g, _y, a, b: g / (1 + np.exp2(a - b)), None,
+    splits_zero=lambda k, x, other: (other == 0) & (k == 1), reads=((OUT, 0), ()),
+    spelled=Spelled("torch numpy math method", "", "x with the sign of other"))
+elementwise("logaddexp2", np.logaddexp2, lambda g, _y, a, b: g / (1 + np.exp2(b - a)),
+    lambda g, _y, a, b: g / (1 + np.exp2(a - b)),
     slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
     exact=Exactly(value=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b)))),
     spelled=Spelled("torch numpy method tensors", "", "log2(2**x + 2**other)"))
@@ -255,9 +250,7 @@ def close(x: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> 
 
 
 TOLERANCES = {"rtol": 1e-5, "atol": 1e-8, "equal_nan": False}
-ISCLOSE = declare(
-    Op("isclose", close, (None, None), no_links, exact=Exactly(pieces=decided(close)), text=Text(defaults=TOLERANCES))
-)
+ISCLOSE = without_slope("isclose", close, 2, text=Text(defaults=TOLERANCES))
 
 
 @pointwise("isclose", f"{EVERYWHERE} tensors", op=ISCLOSE, kinds=MASKED)
@@ -292,16 +285,7 @@ def count_nonzero(x: Array, dim: Axes, keepdim: bool) -> Array:
     return np.sum(true(x), axis=dim, keepdims=keepdim, dtype=np.int64)
 
 
-COUNT = declare(
-    Op(
-        "count_nonzero",
-        count_nonzero,
-        (None,),
-        no_links,
-        exact=Exactly(pieces=decided(count_nonzero)),
-        text=Text(defaults={"keepdim": False}),
-    )
-)
+COUNT = without_slope("count_nonzero", count_nonzero, text=Text(defaults={"keepdim": False}))
 
 
 @function("count_nonzero", EVERYWHERE, "reductions", op=COUNT, kinds=COUNTED)
@@ -319,11 +303,9 @@ def histc(x: Array, bins: int, low: float, high: float) -> Array:
 
 
 HISTC = declare(
-    Op(
-        "histc", histc, (None,), no_links, torch=Torch(raises=True),
-        exact=Exactly(pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object))),
-        size=lambda x, bins, low, high: max(bins, np.size(x)), text=Text(words={"low": "min", "high": "max"}),
-    )
+    "histc", histc, (None,), no_links, torch=Torch(raises=True),
+    exact=Exactly(pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object))),
+    size=lambda x, bins, low, high: max(bins, np.size(x)), text=Text(words={"low": "min", "high": "max"}),
 )  # fmt: skip
 
 
@@ -450,20 +432,17 @@ def digamma(x: Array) -> Array:
 
 
 # fmt: off
-elementwise(
-    "erfc", erfc, lambda g, _y, x: -STEEPEST * np.exp(-x * x) * g, None,
-    slopes=lambda s, x: (-2 / s.sqrt(s.pi) * s.exp(-(x**2)),), text=Text(backward=("-2/sqrt(pi)*exp(-{0}**2)*{g}",)),
+elementwise("erfc", erfc, lambda g, _y, x: -STEEPEST * np.exp(-x * x) * g,
+    slopes=lambda s, x: (-2 / s.sqrt(s.pi) * s.exp(-(x**2)),),
+    text=Text(backward=("-2/sqrt(pi)*exp(-{0}**2)*{g}",)),
     exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfc(x))),
     spelled=Spelled("torch math special method", "", "1 - erf(x), with its digits where erf(x) is nearly 1"))
-elementwise(
-    "erfinv", erfinv, lambda g, y, _x: g * (np.exp(y * y) / STEEPEST), None,
+elementwise("erfinv", erfinv, lambda g, y, _x: g * (np.exp(y * y) / STEEPEST),
     slopes=lambda s, x: (s.sqrt(s.pi) / 2 * s.exp(s.erfinv(x) ** 2),),
-    text=Text(backward=("{g}*sqrt(pi)/2*exp({y}**2)",)), torch=Torch(saves=((0,),)),
-    domain=((-0.9, 0.9),),
-    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan)),
-    spelled=Spelled("torch special method", "", "the number whose erf is x"), reads=OUTPUT)
-elementwise(
-    "ndtr", lambda x: erfc(-x * math.sqrt(0.5)) / 2, lambda g, _y, x: g * normal_density(x), None,
+    text=Text(backward=("{g}*sqrt(pi)/2*exp({y}**2)",)), torch=Torch(saves=((0,),)), domain=((-0.9, 0.9),),
+    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan)), reads=OUTPUT,
+    spelled=Spelled("torch special method", "", "the number whose erf is x"))
+elementwise("ndtr", lambda x: erfc(-x * math.sqrt(0.5)) / 2, lambda g, _y, x: g * normal_density(x),
     slopes=lambda s, x: (s.exp(-(x**2) / 2) / s.sqrt(2 * s.pi),),
     text=Text(backward=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",)),
     torch=Torch(saves=((Keeps.OWN,),), doubles=lambda y, x: (normal_share(x), None)),
@@ -476,21 +455,17 @@ elementwise(
 
 
 # fmt: off
-elementwise(
-    "lgamma", by_mpmath(log_gamma), lambda g, _y, x: g * digamma(x), None,
-    slopes=lambda s, x: (s.digamma(x),), text=Text(backward=("{g}*digamma({0})",)),
-    exact=Exactly(value=exactly.in_mpmath(log_gamma)), domain=((0.3, 4),),
+elementwise("lgamma", by_mpmath(log_gamma), lambda g, _y, x: g * digamma(x), slopes=lambda s, x: (s.digamma(x),),
+    text=Text(backward=("{g}*digamma({0})",)), exact=Exactly(value=exactly.in_mpmath(log_gamma)), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function"))
-DIGAMMA = elementwise(
-    "digamma", digamma, lambda g, _y, x: g * polygamma(1, x), None,
-    slopes=lambda s, x: (s.polygamma(s.number(1), x),), text=Text(backward=("{g}*polygamma(1, {0})",)),
-    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: psi(mp, 0, x))), domain=((0.3, 4),),
-    spelled=Spelled("torch special method", "psi", "the derivative of lgamma"))
-POLYGAMMA = elementwise(
-    "polygamma", polygamma, None, lambda g, _y, n, x: g * polygamma(n + 1, x), None,
+DIGAMMA = elementwise("digamma", digamma, lambda g, _y, x: g * polygamma(1, x),
+    slopes=lambda s, x: (s.polygamma(s.number(1), x),),
+    text=Text(backward=("{g}*polygamma(1, {0})",)), exact=Exactly(value=exactly.in_mpmath(lambda mp, x: psi(mp, 0, x))),
+    domain=((0.3, 4),), spelled=Spelled("torch special method", "psi", "the derivative of lgamma"))
+POLYGAMMA = elementwise("polygamma", polygamma, None, lambda g, _y, n, x: g * polygamma(n + 1, x),
     slopes=lambda s, n, x: (s.number(0), s.polygamma(n + 1, x)),
-    text=Text(backward=("", "{g}*polygamma({0} + 1, {1})")),
-    exact=Exactly(value=exactly.in_mpmath(psi, 2)), domain=((1, 1), (0.3, 4)), spelled=None)
+    text=Text(backward=("", "{g}*polygamma({0} + 1, {1})")), exact=Exactly(value=exactly.in_mpmath(psi, 2)),
+    domain=((1, 1), (0.3, 4)), spelled=None)
 # fmt: on
 RULES[polygamma] = lambda f, n, x: applied(f, POLYGAMMA, np.float64(float(numbers(n))), x)
 
@@ -514,10 +489,10 @@ def logit(x: Array) -> Array:
 
 
 # fmt: off
-LOGIT = elementwise(
-    "logit", logit, lambda g, _y, x: np.where((x < 0) | (x > 1), np.nan, g / (x * (1 - x))), None,
-    slopes=lambda s, x: (1 / (x * (1 - x)),), text=Text(backward=("{g}/({0}*(1 - {0}))",)),
-    exact=Exactly(value=lambda x: np.log(x / (1 - x))), domain=((0.1, 0.9),), spelled=None)
+LOGIT = elementwise("logit", logit, lambda g, _y, x: np.where((x < 0) | (x > 1), np.nan, g / (x * (1 - x))),
+    slopes=lambda s, x: (1 / (x * (1 - x)),),
+    text=Text(backward=("{g}/({0}*(1 - {0}))",)), exact=Exactly(value=lambda x: np.log(x / (1 - x))),
+    domain=((0.1, 0.9),), spelled=None)
 # fmt: on
 
 

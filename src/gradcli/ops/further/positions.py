@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import Apply, Exactly, Op, Piecewise, Text, declare, no_links, value_of
+from gradcli.ops.arithmetic import without_slope
+from gradcli.ops.declare import Apply, Exactly, Piecewise, Text, value_of
 from gradcli.ops.exactly import decided, true
 from gradcli.ops.further.casting import as_array, cut_exactly, kind_of
 from gradcli.ops.links import Array, Indices, Integers, Mask, Raw, Static, Tensor
@@ -26,15 +27,11 @@ def whole_places(x: Array) -> Integers:
     return np.asarray(x).astype(np.int64)[()]
 
 
-PLACES = declare(
-    Op(
-        "places",
-        whole_places,
-        (None,),
-        no_links,
-        exact=Exactly(pieces=Piecewise(cut_exactly, lambda piece, x: piece, held=True)),
-        text=Text(write=lambda call: f"{call.tight[0]}.long()"),
-    )
+PLACES = without_slope(
+    "places",
+    whole_places,
+    exact=Exactly(pieces=Piecewise(cut_exactly, lambda piece, x: piece, held=True)),
+    text=Text(write=lambda call: f"{call.tight[0]}.long()"),
 )
 """An input as positions: given as doubles, as all inputs are, it does not move."""
 KINDS = {"mask": "truth values", "float": "floats", "integer": "integers"}
@@ -68,9 +65,7 @@ def truths(condition: Raw, name: str) -> Mask:
 
 # --- where a condition holds ---
 
-NONZERO = declare(
-    Op("nonzero", np.argwhere, (None,), no_links, exact=Exactly(pieces=decided(lambda x: np.argwhere(true(x)))))
-)
+NONZERO = without_slope("nonzero", np.argwhere, exact=Exactly(pieces=decided(lambda x: np.argwhere(true(x)))))
 
 
 @indexed("nonzero", "torch method", op=NONZERO)
@@ -111,12 +106,13 @@ def below(edges: Array, values: Array, right: bool) -> Integers:
     return np.sum(~np.asarray(beyond, dtype=bool), axis=-1)
 
 
-SEARCHSORTED = declare(
-    Op("searchsorted", below, (None, None), no_links, exact=Exactly(pieces=decided(below)),
-       size=lambda edges, values, right: (
-        int(np.size(edges)) * int(np.size(values)) // max(int(np.prod(np.shape(edges)[:-1])), 1)
-    ))
-)  # fmt: skip
+def comparisons(edges: Array, values: Array, right: bool) -> int:
+    """Return with how many edges all values are compared."""
+    del right
+    return int(np.size(edges)) * int(np.size(values)) // max(int(np.prod(np.shape(edges)[:-1])), 1)
+
+
+SEARCHSORTED = without_slope("searchsorted", below, 2, size=comparisons)
 
 
 def searched(f: Apply, edges: Tensor, values: Tensor, right: bool) -> Tensor:
@@ -158,9 +154,7 @@ def build_numpy_searchsorted(f: Apply, a: Raw, v: Raw, side: Static = "left") ->
 
 
 @indexed("bucketize", "torch")
-def build_bucketize(
-    f: Apply, input: Raw, boundaries: Raw, right: Static = False, out_int32: Static = False
-) -> Tensor:  # fmt: skip
+def build_bucketize(f: Apply, input: Raw, boundaries: Raw, right: Static = False, out_int32: Static = False) -> Tensor:
     """which of the stretches between sorted edges each value lies in"""
     del out_int32
     return bucketed(f, boundaries, input, bool(right), "boundaries")
@@ -177,22 +171,20 @@ def build_digitize(f: Apply, x: Raw, bins: Raw, right: Static = False) -> Tensor
 
 def enter_triangle(name: str, side: str, ones_of: Any) -> None:
     """Enter the places in a triangle of a matrix, as PyTorch and as NumPy give them."""
+    words = f"the places in the {side} triangle of a matrix: rows"
 
     def places(f: Apply, shape: tuple[Static, ...], offset: int) -> Indices:
         rows, columns = lengths(shape)
         f.charge(rows * columns)
         return np.array(np.nonzero(ones_of(np.ones((rows, columns), dtype=bool), offset)))
 
+    @function(name, "torch dtype", "making", doc=f"{words}, and columns below them")
     def build(f: Apply, row: Static, col: Static, offset: Static = 0) -> Tensor:
         return places(f, (row, col), whole(offset, "offset"))
 
+    @function(f"np.{name} numpy.{name} jnp.{name}", "", "making", doc=f"{words} and columns, as a tuple")
     def build_numpy(f: Apply, n: Static, k: Static = 0, m: Static = None) -> Any:
         return tuple(places(f, (n, n if m is None else m), whole(k, "k")))
-
-    build.__doc__ = f"the places in the {side} triangle of a matrix: rows, and columns below them"
-    build_numpy.__doc__ = f"the places in the {side} triangle of a matrix: rows and columns, as a tuple"
-    function(name, "torch dtype", "making")(build)
-    function(f"np.{name} numpy.{name} jnp.{name}", "", "making")(build_numpy)
 
 
 enter_triangle("tril_indices", "lower", np.tril)

@@ -17,21 +17,8 @@ from gradcli.ops.further.positions import positions, searched
 from gradcli.ops.further.shapes import cat
 from gradcli.ops.joining import CAT, build_cat
 from gradcli.ops.linear_algebra import pairs_along
-from gradcli.ops.links import (
-    OUT,
-    Array,
-    Contraction,
-    Explicit,
-    Indices,
-    Library,
-    Links,
-    Mask,
-    Options,
-    Order,
-    Raw,
-    Static,
-)
-from gradcli.ops.reductions import CUMSUM, along_product, build_prod, trailing_matrix
+from gradcli.ops.links import OUT, Array, At, Contraction, Explicit, Indices, Library, Links, Mask, Order, Raw, Static
+from gradcli.ops.reductions import CUMSUM, build_prod, trailing_matrix
 from gradcli.ops.statistics import AMAX, AMIN, spread
 from gradcli.ops.values import (
     ALL,
@@ -55,9 +42,9 @@ FLOATS, SAME = BY_NUMPY, KEPT
 reduction = partial(function, family="reductions")
 
 
-def numpys(name: str, kinds: Kinds) -> Callable[[Any], Any]:
+def numpys(name: str, kinds: Kinds, doc: str = "") -> Callable[[Any], Any]:
     """Enter a function of NumPy and of JAX's copy of it alone."""
-    return reduction(f"np.{name} numpy.{name} jnp.{name}", "", kinds=kinds)
+    return reduction(f"np.{name} numpy.{name} jnp.{name}", "", kinds=kinds, doc=doc)
 
 
 # --- of what is no nan ---
@@ -99,13 +86,11 @@ def nanprod(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
 def enter_extreme(name: str, op: Op, fill: float, word: str) -> None:
     """Enter NumPy's extreme of the entries that are no nan."""
 
+    @numpys(name, SAME, doc=f"the {word} of the entries that are no nan; ties share the gradient")
     def build(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
         require_entries(x, dim, name)
         require(np.all(present(x, dim, keepdim=False)), "value", f"{name}: all entries are nan")
         return without_nan(x, fill).of(op, dim=dim, keepdim=keepdim)
-
-    build.__doc__ = f"the {word} of the entries that are no nan; ties share the gradient"
-    numpys(name, SAME)(build)
 
 
 enter_extreme("nanmax", AMAX, -math.inf, "largest")
@@ -115,15 +100,13 @@ enter_extreme("nanmin", AMIN, math.inf, "smallest")
 def enter_spread(name: str, root: bool, word: str) -> None:
     """Enter NumPy's variance or standard deviation of the entries that are no nan."""
 
+    @numpys(name, FLOATS, doc=f"the {word} of the entries that are no nan")
     def build(x: Value, dim: Axes = ALL, correction: Static = 0, keepdim: bool = False) -> Value:
         apart = x - nanmean(x, dim, True)
         total = square(where(lacking(x), 0, apart) if np.any(lacking(x)) else apart).sum(*dim, keepdim=keepdim)
         count = present(x, dim, keepdim) - number(correction, "ddof")
         variance = total / np.where(count > 0, count, np.nan)[()]
         return sqrt(variance) if root else variance
-
-    build.__doc__ = f"the {word} of the entries that are no nan"
-    numpys(name, FLOATS)(build)
 
 
 enter_spread("nanvar", root=False, word="variance")
@@ -170,6 +153,7 @@ def average(x: Value, dim: Axes = ALL, weights: Value | None = None, keepdim: bo
 def enter_pair(name: str, root: bool, words: str) -> None:
     """Enter PyTorch's pair of a variance or standard deviation and a mean."""
 
+    @reduction(name, "torch", kinds=OF_FLOATS, doc=words)
     def build(
         x: Value, dim: Static = None, unbiased: bool = True, keepdim: bool = False, correction: Static = None
     ) -> tuple[Value, Value]:
@@ -178,18 +162,9 @@ def enter_pair(name: str, root: bool, words: str) -> None:
         apart = spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
         return apart, mean_of(x, read_axes(dim, x.ndim, "all"), keepdim)
 
-    build.__doc__ = words
-    reduction(name, "torch", kinds=OF_FLOATS)(build)
-
 
 enter_pair("std_mean", root=True, words="the standard deviation and the mean")
 enter_pair("var_mean", root=False, words="the variance and the mean")
-
-
-@numpys("cumprod", COUNTED)
-def numpy_cumprod(x: Value, dim: Static = None) -> Value:
-    """the running product as numpy has it: of the flattened array where no axis is given"""
-    return along_product(x, dim)
 
 
 @reduction("bincount", "torch numpy method", kinds=OF_FLOATS)
@@ -269,9 +244,14 @@ def corrcoef(x: Value) -> Value:
 
 @numpys("cov", Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_cov(
-    x: Value, y: Value | None = None, rowvar: Static = True, bias: Static = False, ddof: Static = None,
-    fweights: Value | None = None, aweights: Value | None = None,
-) -> Value:  # fmt: skip
+    x: Value,
+    y: Value | None = None,
+    rowvar: Static = True,
+    bias: Static = False,
+    ddof: Static = None,
+    fweights: Value | None = None,
+    aweights: Value | None = None,
+) -> Value:
     """the covariances of the variables, which are rows unless rowvar=False, over n - 1, or over n with bias=True"""
     by = int(not bias) if ddof is None else number(ddof, "correction")
     return covariances(observed(x, y, rowvar, "cov"), by, fweights, aweights)
@@ -385,9 +365,13 @@ def gradient(x: Value, spacing: Value | None = None, dim: Static = None, edge_or
 
 @reduction("np.gradient numpy.gradient jnp.gradient", "", kinds=Kinds(Made.NO, Made.NUMPY_FLOAT))
 def numpy_gradient(
-    x: Value, spacing: Value | None = None, second: Value | None = None, third: Value | None = None,
-    dim: Static = None, edge_order: int = 1,
-) -> Value | tuple[Value, ...]:  # fmt: skip
+    x: Value,
+    spacing: Value | None = None,
+    second: Value | None = None,
+    third: Value | None = None,
+    dim: Static = None,
+    edge_order: int = 1,
+) -> Value | tuple[Value, ...]:
     """the slopes of x along each axis, by differences: one array where there is one axis, as numpy has it"""
     slopes = slopes_of(x, dim, [part for part in (spacing, second, third) if part is not None], edge_order)
     return slopes[0] if len(slopes) == 1 else slopes
@@ -454,13 +438,10 @@ def logcumsumexp_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     return np.sum(np.where(later, np.exp(apart) * np.expand_dims(g, axis), 0.0), axis=axis + 1)
 
 
-def logcumsumexp_local(
-    argument: int, out: Array, values: tuple[Array, ...], static: Options
-) -> list[Links | Contraction]:
+def logcumsumexp_local(at: At) -> list[Links | Contraction]:
     """Link each entry to itself and to all later outputs with exp(x - y)."""
-    del argument, out
     share = Explicit(lambda s, x, y: s.exp(x - y))
-    return [pairs_along(values[0], static["dim"], Order.NOT_BEFORE, 1.0, share, (0, "column"), (OUT, "row"))]
+    return [pairs_along(at.x, at.static["dim"], Order.NOT_BEFORE, 1.0, share, (0, "column"), (OUT, "row"))]
 
 
 def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
@@ -472,21 +453,18 @@ def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
 
 
 LOGCUMSUMEXP = declare(
-    Op(
-        "logcumsumexp",
-        logcumsumexp,
-        (logcumsumexp_vjp,),
-        logcumsumexp_local,
-        entries=Entries(shaped=True, index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)")),
-        torch=Torch(differs=beyond, says=BEYOND),
-        digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
-        text=Text(
-            backward=logcumsumexp_text_back,
-            write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})",
-        ),
-        again=(logcumsumexp_again,),
-        reads=WITH_OUTPUT,
-    )
+    "logcumsumexp",
+    logcumsumexp,
+    (logcumsumexp_vjp,),
+    logcumsumexp_local,
+    entries=Entries(shaped=True, index=Paired("where({j} <= {i}, exp({x}[{j}] - {y}[{i}]), 0)")),
+    torch=Torch(differs=beyond, says=BEYOND),
+    digits=lambda y, x, dim: np.where(np.isfinite(y), np.abs(y), 0.0),  # exp(x - y) has the last digits of y
+    text=Text(
+        backward=logcumsumexp_text_back, write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})"
+    ),
+    again=(logcumsumexp_again,),
+    reads=WITH_OUTPUT,
 )
 
 

@@ -11,14 +11,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import Entries, Op, Text
 from gradcli.ops.further.positions import positions, truths
 from gradcli.ops.joining import INDEX, PART, build_cat
-from gradcli.ops.links import Array, Axes, Indices, Library, Raw, Raws, Shape, Static
+from gradcli.ops.links import Array, Axes, Indices, Library, Mask, Raw, Raws, Shape, Static
 from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, whole_numbers
-from gradcli.ops.values import Axis, Value, Values, one_axis, read_axes, require, stack, where, whole
+from gradcli.ops.values import Axis, Value, Values, common_shape, one_axis, read_axes, require, stack, where, whole
 from gradcli.ops.vocabulary import KEPT, LIKE_FIRST, OF_FLOATS, function
 from gradcli.ops.writing import places_text
 
@@ -95,31 +94,28 @@ def with_axes(x: Value, count: int) -> Value:
 
 def at_least(count: int) -> None:
     """Enter atleast_1d and the like."""
+    words = f"with axes of length 1 until there are {count}; of several arrays a tuple"
 
+    @shaping(f"atleast_{count}d", "torch numpy", doc=words)
     def build(*tensors: Value) -> Value | tuple[Value, ...]:
         wide = tuple(with_axes(x, count) for x in tensors)
         return wide[0] if len(wide) == 1 else wide
-
-    build.__doc__ = f"with axes of length 1 until there are {count}; of several arrays a tuple"
-    shaping(f"atleast_{count}d", "torch numpy")(build)
 
 
 for _count in (1, 2, 3):
     at_least(_count)
 
 
-def common_shape(shapes: Sequence[Shape]) -> Shape:
-    """Return the shape that shapes broadcast to; raises ``shape`` where they do not."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise GradcliError("shape", f"shapes {', '.join(map(str, shapes))} do not broadcast to one") from None
+def one_shape(arrays: Sequence[Value | Mask]) -> Shape:
+    """Return the shape that arrays broadcast to; raises ``shape`` where they do not."""
+    shapes = [x.shape for x in arrays]
+    return common_shape(f"shapes {', '.join(map(str, shapes))} do not broadcast to one", *shapes)
 
 
 @shaping("broadcast_tensors np.broadcast_arrays numpy.broadcast_arrays", "torch")
 def broadcast_tensors(*tensors: Value) -> Any:
     """arrays repeated to the one shape that they broadcast to, as a tuple"""
-    shape = common_shape([x.shape for x in tensors])
+    shape = one_shape(tensors)
     return tuple(x.expand(*shape) for x in tensors)
 
 
@@ -139,12 +135,10 @@ def rot90(x: Value, k: int = 1, dims: Static = (0, 1)) -> Value:
 def enter_flip(name: str, axis: int) -> None:
     """Enter fliplr or flipud."""
 
+    @shaping(name, "torch numpy method", doc=f"the {'columns' if axis else 'rows'} in reverse")
     def build(x: Value) -> Value:
         require(x.ndim > axis, "shape", f"{name} takes an array with {axis + 1} axes or more, not shape {x.shape}")
         return x.of(FLIP, dims=(axis,))
-
-    build.__doc__ = f"the {'columns' if axis else 'rows'} in reverse"
-    shaping(name, "torch numpy method")(build)
 
 
 enter_flip("fliplr", 1)
@@ -306,14 +300,13 @@ def numpy_split(x: Value, indices_or_sections: Static, axis: Static = 0) -> Any:
 
 def enter_split(name: str, axis: int) -> None:
     """Enter hsplit and the like."""
+    words = f"so many equal parts along axis {axis}, or those between the places given, as a tuple"
 
+    @shaping(name, "torch numpy method", doc=words)
     def build(x: Value, indices_or_sections: Static) -> Any:
         fits = x.ndim > axis or (name == "hsplit" and x.ndim == 1)
         require(fits, "shape", f"{name} takes an array with {axis + 1} axes or more, not shape {x.shape}")
         return parts_of(x, indices_or_sections, min(axis, x.ndim - 1))
-
-    build.__doc__ = f"so many equal parts along axis {axis}, or those between the places given, as a tuple"
-    shaping(name, "torch numpy method")(build)
 
 
 for _name, _axis in (("hsplit", 1), ("vsplit", 0), ("dsplit", 2)):
@@ -376,14 +369,12 @@ def enter_stack(names: str, axis: int, doc: str) -> None:
     """Enter one that joins arrays along an axis, which those with fewer axes are given."""
     name = names.partition(" ")[0]
 
+    @shaping(names, "torch numpy", doc=doc)
     def build(tensors: Values) -> Value:
         if name == "column_stack":
             return cat([x.reshape(x.size, 1) if x.ndim < 2 else x for x in some(tensors, name)], 1)
         wide = [with_axes(x, max(axis, 1) + (axis != 1)) for x in some(tensors, name)]
         return cat(wide, min(axis, wide[0].ndim - 1))
-
-    build.__doc__ = doc
-    shaping(names, "torch numpy")(build)
 
 
 enter_stack("hstack", 1, "arrays joined along the second axis, vectors along the first")
@@ -482,10 +473,8 @@ def insert(x: Value, obj: Static, values: Value, axis: Static = None) -> Value:
         order.insert(at, 0)
         wide = wide.permute(*order) if at else wide
     lengths[at] = wide.shape[at] if wide.ndim else 1
-    try:
-        np.broadcast_shapes(wide.shape, tuple(lengths))
-    except ValueError:
-        raise GradcliError("shape", f"insert: values of shape {values.shape} do not fit {flat.shape}") from None
+    said = f"insert: values of shape {values.shape} do not fit {flat.shape}"
+    common_shape(said, wide.shape, tuple(lengths))
     x.f.charge(math.prod(lengths))
     before, middle = flat.along(at, slice(0, place)), wide.expand(*lengths)
     parts = [before, middle, flat.along(at, slice(place, length))]

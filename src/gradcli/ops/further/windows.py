@@ -173,11 +173,19 @@ def paddings(
 def enter_convolutions(axes: int) -> None:
     """Enter the convolution along so many axes, and its transpose."""
     name, other = f"conv{axes}d", f"conv_transpose{axes}d"
+    words = f"the transpose of a convolution along {counted(axes, 'axis')}: each entry adds a kernel to the output"
+    about = f"the sums of products of a kernel with windows of the input, along {counted(axes, 'axis')}"
 
+    @neural(name, EVERYWHERE, kinds=STRICT, doc=about)
     def build(
-        x: Value, weight: Value, bias: Value | None = None, stride: Static = 1, padding: Static = 0,
-        dilation: Static = 1, groups: Static = 1,
-    ) -> Value:  # fmt: skip
+        x: Value,
+        weight: Value,
+        bias: Value | None = None,
+        stride: Static = 1,
+        padding: Static = 0,
+        dilation: Static = 1,
+        groups: Static = 1,
+    ) -> Value:
         parts = require_kernel(x, weight, axes, groups, flipped=False, name=name)
         kernel = weight.shape[2:]
         steps, gaps = each_axis(stride, axes, f"{name}: stride", 1), each_axis(dilation, axes, f"{name}: dilation", 1)
@@ -185,10 +193,17 @@ def enter_convolutions(axes: int) -> None:
         places = tuple(map(partial(sliding, x.f), x.shape[-axes:], kernel, steps, sides, gaps))
         return convolved(x, weight, bias, places, parts, flipped=False, name=name)
 
+    @neural(other, EVERYWHERE, kinds=STRICT, doc=words)
     def build_transposed(
-        x: Value, weight: Value, bias: Value | None = None, stride: Static = 1, padding: Static = 0,
-        output_padding: Static = 0, groups: Static = 1, dilation: Static = 1,
-    ) -> Value:  # fmt: skip
+        x: Value,
+        weight: Value,
+        bias: Value | None = None,
+        stride: Static = 1,
+        padding: Static = 0,
+        output_padding: Static = 0,
+        groups: Static = 1,
+        dilation: Static = 1,
+    ) -> Value:
         parts = require_kernel(x, weight, axes, groups, flipped=True, name=other)
         steps, gaps = each_axis(stride, axes, f"{other}: stride", 1), each_axis(dilation, axes, f"{other}: dilation", 1)
         sides = each_axis(padding, axes, f"{other}: padding")
@@ -197,12 +212,6 @@ def enter_convolutions(axes: int) -> None:
         require(fits, "value", f"{other}: output_padding has to be less than the stride or the dilation")
         places = tuple(map(partial(transposed, x.f), x.shape[-axes:], weight.shape[2:], steps, sides, more, gaps))
         return convolved(x, weight, bias, places, parts, flipped=True, name=other)
-
-    build.__doc__ = f"the sums of products of a kernel with windows of the input, along {counted(axes, 'axis')}"
-    words = f"the transpose of a convolution along {counted(axes, 'axis')}: each entry adds a kernel to the output"
-    build_transposed.__doc__ = words
-    neural(name, EVERYWHERE, kinds=STRICT)(build)
-    neural(other, EVERYWHERE, kinds=STRICT)(build_transposed)
 
 
 # --- pooling ---
@@ -230,13 +239,13 @@ def along_one(numbers: Any, axis: int, axes: int) -> Any:
     return numbers.reshape([-1 if k == axis else 1 for k in range(axes)])
 
 
-def averaged(found: Windows, axes: int, divisor: Array | float) -> Value:
+def averaged(parts: Windows, axes: int, divisor: Array | float) -> Value:
     """Return the sum of each window over a divisor for each."""
-    first = found.values.ndim - 2 * axes
+    first = parts.values.ndim - 2 * axes
     inside = tuple(range(first + axes, first + 2 * axes))
-    if not found.padded and np.all(divisor == math.prod(found.values.shape[first + axes :])):
-        return found.values.mean(*inside)
-    return found.values.sum(*inside) / np.asarray(divisor, dtype=np.float64)[()]
+    if not parts.padded and np.all(divisor == math.prod(parts.values.shape[first + axes :])):
+        return parts.values.mean(*inside)
+    return parts.values.sum(*inside) / np.asarray(divisor, dtype=np.float64)[()]
 
 
 def outer_product(counts: list[Array]) -> Array:
@@ -251,9 +260,15 @@ def entries_in(places: Places) -> Array:
 
 
 def pooled_places(
-    x: Value, axes: int, kernel_size: Static, stride: Static, padding: Static, dilation: Static, ceil_mode: bool,
+    x: Value,
+    axes: int,
+    kernel_size: Static,
+    stride: Static,
+    padding: Static,
+    dilation: Static,
+    ceil_mode: bool,
     name: str,
-) -> tuple[Places, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:  # fmt: skip
+) -> tuple[Places, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Return the places of the windows, and kernel, stride and padding along each axis."""
     require_axes(x, axes, name)
     kernel = each_axis(kernel_size, axes, f"{name}: kernel_size", 1)
@@ -269,42 +284,48 @@ def pooled_places(
 def enter_max(axes: int) -> None:
     """Enter max pooling along so many axes."""
     name = f"max_pool{axes}d"
+    words = f"the largest entry of each window along {counted(axes, 'axis')}, of several the first"
 
+    @neural(name, EVERYWHERE, kinds=OF_NUMBERS, doc=words)
     def build(
-        x: Value, kernel_size: Static, stride: Static = None, padding: Static = 0, dilation: Static = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> Value | Pair:  # fmt: skip
+        x: Value,
+        kernel_size: Static,
+        stride: Static = None,
+        padding: Static = 0,
+        dilation: Static = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Value | Pair:
         places, *_ = pooled_places(x, axes, kernel_size, stride, padding, dilation, ceil_mode, name)
         return largest(x, places, return_indices)
-
-    build.__doc__ = f"the largest entry of each window along {counted(axes, 'axis')}, of several the first"
-    neural(name, EVERYWHERE, kinds=OF_NUMBERS)(build)
 
 
 def enter_average(axes: int) -> None:
     """Enter average pooling along so many axes."""
     name = f"avg_pool{axes}d"
+    words = f"the mean of each window along {counted(axes, 'axis')}, padding counted unless count_include_pad=False"
 
+    @neural(name, EVERYWHERE if axes == 1 else "functional", kinds=OF_FLOATS, doc=words)
     def build(
-        x: Value, kernel_size: Static, stride: Static = None, padding: Static = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: float | None = None,
-    ) -> Value:  # fmt: skip
+        x: Value,
+        kernel_size: Static,
+        stride: Static = None,
+        padding: Static = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: float | None = None,
+    ) -> Value:
         places, kernel, steps, sides = pooled_places(x, axes, kernel_size, stride, padding, 1, ceil_mode, name)
-        found, counts = windows(x, x.ndim - axes, places, 0.0), entries_in(places)
+        parts, counts = windows(x, x.ndim - axes, places, 0.0), entries_in(places)
         if divisor_override is not None:
             require(divisor_override, "value", f"{name}: divisor_override cannot be 0")
-            return averaged(found, axes, divisor_override)
+            return averaged(parts, axes, divisor_override)
         if count_include_pad:
             starts = [np.arange(len(p)) * step - side for p, step, side in zip(places, steps, sides, strict=True)]
             ends = [n + side for n, side in zip(x.shape[-axes:], sides, strict=True)]
             lengths = [np.minimum(s + n, e) - s for s, n, e in zip(starts, kernel, ends, strict=True)]
             counts = outer_product([length.astype(np.float64) for length in lengths])
-        return averaged(found, axes, counts)
-
-    build.__doc__ = (
-        f"the mean of each window along {counted(axes, 'axis')}, padding counted unless count_include_pad=False"
-    )
-    neural(name, EVERYWHERE if axes == 1 else "functional", kinds=OF_FLOATS)(build)
+        return averaged(parts, axes, counts)
 
 
 def adaptive_places(x: Value, axes: int, output_size: Static, name: str) -> Places:
@@ -320,25 +341,24 @@ def adaptive_places(x: Value, axes: int, output_size: Static, name: str) -> Plac
 def enter_adaptive(axes: int) -> None:
     """Enter both poolings that are told how many windows to make along so many axes."""
     mean, most = f"adaptive_avg_pool{axes}d", f"adaptive_max_pool{axes}d"
+    where = EVERYWHERE if axes == 1 else "functional"
+    words = f"of as many windows as output_size says, along {counted(axes, 'axis')}"
 
+    @neural(mean, where, kinds=OF_FLOATS, doc=f"the means {words}")
     def build_mean(x: Value, output_size: Static) -> Value:
         places = adaptive_places(x, axes, output_size, mean)
         return averaged(windows(x, x.ndim - axes, places, 0.0), axes, entries_in(places))
 
+    @neural(most, where, kinds=OF_NUMBERS, doc=f"the largest entries {words}")
     def build_most(x: Value, output_size: Static, return_indices: bool = False) -> Value | Pair:
         return largest(x, adaptive_places(x, axes, output_size, most), return_indices)
-
-    where = EVERYWHERE if axes == 1 else "functional"
-    build_mean.__doc__ = f"the means of as many windows as output_size says, along {counted(axes, 'axis')}"
-    build_most.__doc__ = f"the largest entries of as many windows as output_size says, along {counted(axes, 'axis')}"
-    neural(mean, where, kinds=OF_FLOATS)(build_mean)
-    neural(most, where, kinds=OF_NUMBERS)(build_most)
 
 
 def enter_norm(axes: int) -> None:
     """Enter pooling by norms along so many axes."""
     name = f"lp_pool{axes}d"
 
+    @neural(name, "functional", kinds=OF_FLOATS, doc=f"(sum(x**p))**(1/p) of each window along {counted(axes, 'axis')}")
     def build(
         x: Value, norm_type: Static, kernel_size: Static, stride: Static = None, ceil_mode: bool = False
     ) -> Value:
@@ -352,9 +372,6 @@ def enter_norm(axes: int) -> None:
         mean = averaged(windows(x**order, first, places, 0.0), axes, entries_in(places))
         signed = sign(mean) * relu(abs(mean))  # as PyTorch takes the root
         return (signed * math.prod(kernel)) ** (1 / order)
-
-    build.__doc__ = f"(sum(x**p))**(1/p) of each window along {counted(axes, 'axis')}"
-    neural(name, "functional", kinds=OF_FLOATS)(build)
 
 
 for _axes in (1, 2, 3):
@@ -526,9 +543,14 @@ def sizes_of(x: Value, size: Static, scale_factor: Static, again: bool) -> tuple
 
 @neural("interpolate upsample", "functional", kinds=OF_FLOATS)
 def interpolate(
-    x: Value, size: Static = None, scale_factor: Static = None, mode: Static = "nearest", align_corners: Static = None,
-    recompute_scale_factor: Static = None, antialias: Static = False,
-) -> Value:  # fmt: skip
+    x: Value,
+    size: Static = None,
+    scale_factor: Static = None,
+    mode: Static = "nearest",
+    align_corners: Static = None,
+    recompute_scale_factor: Static = None,
+    antialias: Static = False,
+) -> Value:
     """the array with other lengths behind batch and channels, by mode"""
     fits = 3 <= x.ndim <= 5
     require(fits, "shape", f"interpolate takes a batch of channels with 1 to 3 axes, not shape {x.shape}")

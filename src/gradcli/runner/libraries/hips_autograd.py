@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.runner.converting import array_of
 from gradcli.runner.libraries.jax_transforms import Plain, linked
-from gradcli.runner.libraries.transformed import Applied, Convention, gradient, shown_type
+from gradcli.runner.libraries.transformed import Applied, Convention, second, shown_type, transformation
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import Call, Made, flatten, name_of_function, parameter_names, pulled, ravelled
@@ -79,39 +79,28 @@ def arrays_of(run: Run, tree: Any) -> list[Tensor]:
     return [array_of(run, leaf, "numpy") for leaf in flatten(run, tree, False)[0]]
 
 
-def gradients(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
-    """Return the gradient."""
-    return gradient(run, BOXES, "grad", fun, argnum, arguments, named)[1]
+GRADIENT = transformation(BOXES, "grad", lambda done: done.gradient())
+JACOBIAN = transformation(BOXES, "jacobian", lambda done: done.jacobian())
 
 
-def elementwise_grad(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
+def elementwise_grad(done: Applied) -> Any:
     """Return the sum of the gradients of all entries."""
-    done = Applied(run, BOXES, "elementwise_grad", fun, argnum, arguments, named)
     vs = [np.ones(y.shape) for y in done.outputs]
     return done.pull(vs, vs[0] if vs[0].shape else None)
 
 
-def jacobian(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
-    """Return the Jacobian."""
-    return Applied(run, BOXES, "jacobian", fun, argnum, arguments, named).jacobian()
-
-
-def hessian(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
-    """Return the second derivatives."""
-    inner = Made(lambda run, *xs, **options: jacobian(run, fun, argnum, xs, options), fun)
-    return jacobian(run, inner, argnum, arguments, named)
-
-
-def make_vjp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
+def make_vjp(done: Applied) -> Any:
     """Return the function that pulls v back, and the value."""
-    done = Applied(run, BOXES, "make_vjp", fun, argnum, arguments, named)
 
     def pull(run: Run, v: Any) -> Any:
-        done.call = Call(run, fun)
+        done.call = Call(run, done.fun)
         vs = arrays_of(run, v) if done.spec.kind != "leaf" else [array_of(run, v, "numpy")]
         return done.pull(vs, np.asarray(vs[0].value))
 
-    return Made(pull, fun), done.value
+    return Made(pull, done.fun), done.value
+
+
+PULL = transformation(BOXES, "make_vjp", make_vjp)
 
 
 def make_jvp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
@@ -130,10 +119,10 @@ def product(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     *xs, v = arguments
 
     def along(run: Run, *inner: Any, **options: Any) -> Any:
-        g = gradients(run, fun, argnum, inner, options)
+        g = GRADIENT(run, fun, argnum)(run, *inner, **options)
         return run.function("numpy.sum", run.operate("*", g, v))
 
-    return gradients(run, Made(along, fun), argnum, xs, named)
+    return GRADIENT(run, Made(along, fun), argnum)(run, *xs, **named)
 
 
 def deriv(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
@@ -145,7 +134,7 @@ def deriv(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
 def make_hvp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any:
     """Return the function of v that gives H·v, and the gradient."""
     pull = Made(lambda run, v: product(run, fun, argnum, (*arguments, v), named), fun)
-    return pull, gradients(run, fun, argnum, arguments, named)
+    return pull, GRADIENT(run, fun, argnum)(run, *arguments, **named)
 
 
 def operator(work: Callable[..., Any]) -> Callable[..., Made]:
@@ -157,21 +146,26 @@ def operator(work: Callable[..., Any]) -> Callable[..., Made]:
     return make
 
 
-for _names, _work in {
-    "grad": gradients,
-    "value_and_grad": lambda run, *call: gradient(run, BOXES, "value_and_grad", *call)[:2],
-    "grad_and_aux": lambda run, fun, argnum, arguments, named: (
-        gradient(run, BOXES, "grad", fun, argnum, arguments, named, has_aux=True)[1:]
+OPERATORS: dict[str, Callable[..., Made]] = {
+    "grad": GRADIENT, "jacobian": JACOBIAN, "hessian": second(JACOBIAN, JACOBIAN), "make_vjp": PULL,
+    "value_and_grad": transformation(BOXES, "value_and_grad", lambda done: (done.value, done.gradient())),
+    "grad_and_aux": lambda run, fun, argnum=0: transformation(
+        BOXES, "grad", lambda done: (done.gradient(), done.aux)
+    )(run, fun, argnum, has_aux=True),
+    **dict.fromkeys(
+        ("elementwise_grad", "egrad"), transformation(BOXES, "elementwise_grad", elementwise_grad)
     ),
-    "elementwise_grad egrad": elementwise_grad, "jacobian": jacobian, "hessian": hessian, "make_vjp": make_vjp,
-    "make_jvp": make_jvp, "make_hvp": make_hvp, "deriv": deriv,
-    "hessian_vector_product hessian_tensor_product": product,
-    "vector_jacobian_product tensor_jacobian_product": lambda run, fun, argnum, arguments, named: (
-        make_vjp(run, fun, argnum, arguments[:-1], named)[0](run, arguments[-1])
+    "make_jvp": operator(make_jvp), "make_hvp": operator(make_hvp), "deriv": operator(deriv),
+    **dict.fromkeys(("hessian_vector_product", "hessian_tensor_product"), operator(product)),
+    **dict.fromkeys(
+        ("vector_jacobian_product", "tensor_jacobian_product"),
+        operator(lambda run, fun, argnum, arguments, named: (
+            PULL(run, fun, argnum)(run, *arguments[:-1], **named)[0](run, arguments[-1])
+        )),
     ),
-}.items():  # fmt: skip
-    for _name in _names.split():
-        native(f"autograd.{_name}", f"autograd.differential_operators.{_name}")(operator(_work))
+}  # fmt: skip
+for _name, _operator in OPERATORS.items():
+    native(f"autograd.{_name}", f"autograd.differential_operators.{_name}")(_operator)
 
 
 @native("autograd.holomorphic_grad")
@@ -186,7 +180,7 @@ def multigrad_dict(run: Run, fun: Any) -> Made:
 
     def run_it(run: Run, *arguments: Any) -> Any:
         names = parameter_names(fun)[: len(arguments)]
-        return dict(zip(names, gradients(run, fun, tuple(range(len(arguments))), arguments, {}), strict=True))
+        return dict(zip(names, GRADIENT(run, fun, tuple(range(len(arguments))))(run, *arguments), strict=True))
 
     return Made(run_it, fun)
 

@@ -4,25 +4,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.ops.declare import value_of
-from gradcli.ops.joining import INDEX, PUT
+from gradcli.ops.joining import PUT
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note_draw
-from gradcli.runner.exceptions import exception_class
+from gradcli.runner.exceptions import Raised, exception_class
+from gradcli.runner.libraries.numpy_arrays import info, piecewise, set_printoptions
+from gradcli.runner.libraries.numpy_functions import (
+    NAMES,
+    NEUTRAL,
+    STEPS,
+    TRACED,
+    NumpyFunction,
+    reduced,
+    tensors_in,
+    unknown,
+)
 from gradcli.runner.library import ATTRIBUTES, METHODS, TABLE, always, attribute, native
-from gradcli.runner.numpy_values import by_numpy, estimate, to_reals
+from gradcli.runner.numpy_values import flows, other_type, to_real
 from gradcli.runner.python.builtins import JAX_ARRAY
-from gradcli.runner.python.calls import find_table
+from gradcli.runner.python.calls import COUNTS, call_table
 from gradcli.runner.python.containers import entry, iterate, key_of, take
-from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax
+from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax, quotient_type, together_in_jax
 from gradcli.runner.state import Run, constant
-from gradcli.runner.transforms import mapped
-from gradcli.runner.values import Class, DType, Foreign, Tensor, Weak, as_dtype, category, strong
+from gradcli.runner.transforms import flatten, mapped
+from gradcli.runner.values import (
+    Class,
+    DType,
+    Foreign,
+    Named,
+    Tensor,
+    Weak,
+    as_dtype,
+    category,
+    kind_of,
+    promoted,
+    strong,
+)
 
 TABLE |= {
     **dict.fromkeys(("jax.Array", "jax.numpy.ndarray", "jax.typing.ArrayLike"), JAX_ARRAY),
@@ -102,7 +126,8 @@ def array(run: Run, object: Any, dtype: Any = None, copy: bool = True, order: An
         if data is None:
             run.fail_as("jax None")
         made = array_of(run, data if isinstance(data, list | tuple | range) else take(run, data), "jax", name)
-        made = converted(run, made, name or strong(made.dtype))
+        made = converted(run, made, name)
+        made = Tensor(made.node, strong(made.dtype), "jax")
     while len(made.shape) < ndmin:
         made = run.function("jax.numpy.expand_dims", made, 0)
     return made  # type: ignore[no-any-return]
@@ -117,66 +142,155 @@ def lengths(run: Run, shape: Any) -> tuple[int, ...]:
     return parts
 
 
-def maker(host: Any, first: str, place: int) -> Callable[..., Any]:
-    """Return a maker by a function of NumPy's: what its first parameter is called, and the place of the type."""
-    name = host.__name__
-
-    def make(run: Run, *arguments: Any, dtype: Any = None, device: Any = None, **named: Any) -> Any:
-        if not arguments and first not in named:
-            run.fail("TypeError", f"{name}() missing 1 required positional argument: '{first}'")
-        given, options = to_reals(run, arguments[:place], named)
-        run.meter.charge(estimate(name, given, options))
-        made = by_numpy(run, lambda: host(*given, **options))
-        wanted = arguments[place] if len(arguments) > place else dtype
-        return (
-            tuple([typed(run, part, wanted) for part in made]) if isinstance(made, tuple) else typed(run, made, wanted)
-        )
-
-    return make
-
-
-HOSTS: tuple[tuple[Any, str, int], ...] = (
-    (np.zeros, "shape", 1), (np.ones, "shape", 1), (np.eye, "N", 3), (np.identity, "n", 1), (np.tri, "N", 3),
-    (np.arange, "start", 3), (np.linspace, "start", 5), (np.logspace, "start", 5),
-)  # fmt: skip
-"""Makers of NumPy's, with what their first parameter is called and the place of the type."""
-TABLE |= dict.fromkeys(("jax.numpy.array", "jax.numpy.asarray"), array)
-TABLE |= {f"jax.numpy.{_host.__name__}": maker(_host, _first, _place) for _host, _first, _place in HOSTS}
-TABLE |= {
-    f"jax.numpy.{_name}_like": lambda run, x, dtype=None, shape=None, fill=_fill, **_: TABLE["jax.numpy.full_like"](
-        run, x, fill, dtype, shape
-    )
-    for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0))
-}
-TABLE["jax.numpy.empty"] = TABLE["jax.numpy.zeros"]
-
-
-@native("jax.numpy.full", "jax.lax.full")
-def full(run: Run, shape: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Tensor:
-    """Return an array of one number."""
-    value = converted(run, fill_value, canonical(run, dtype))
-    return run.function("jax.numpy.broadcast_to", value, lengths(run, shape))  # type: ignore[no-any-return]
-
-
-@native("jax.numpy.full_like", "jax.lax.full_like")
-def full_like(run: Run, x: Any, fill_value: Any, dtype: Any = None, shape: Any = None, **_: Any) -> Tensor:
-    """Return an array of one number in the shape of another."""
-    like = array(run, x)
-    value = converted(run, fill_value, canonical(run, dtype) or like.dtype)
-    wanted = like.shape if shape is None else lengths(run, shape)
-    return run.function("jax.numpy.broadcast_to", value, wanted)  # type: ignore[no-any-return]
-
-
 def numbers(x: Any) -> Any:
     """Return the number of an array without axes."""
     return np.asarray(x.value).item() if isinstance(x, Tensor) else x
 
 
-# ---- functions that are not those of the table
+# ---- functions of jax.numpy
+class JaxFunction(NumpyFunction):
+    """A function of ``jax.numpy``: NumPy's own where nothing flows, in JAX's types; else one of the table's.
+
+    ``spreads`` says that a result of nothing but Python's numbers gives way to arrays as these do.
+    """
+
+    def __init__(self, name: str, module: Any, prefix: str) -> None:
+        super().__init__(name, module, prefix)
+        self.text = f"<function {name} at 0x7f0000000000>"
+
+    @property
+    def spreads(self) -> bool:
+        """Whether a result of Python's numbers alone gives way to arrays as these do."""
+        if self.name == "full" or isinstance(self.host, np.ufunc):
+            return True
+        return self.table is not None and self.table.function.family in ("elementwise", "shaping", "neural")
+
+    def result(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Return the result: by NumPy itself where nothing flows, and where no slope comes through."""
+        named = {k: v for k, v in named.items() if k not in WITHOUT_NUMBERS and (v is not None or k == "axis")}
+        if arguments and isinstance(arguments[0], list | tuple) and self.takes_no_list:
+            run.fail_as("jax lists", self.name, type(arguments[0]).__name__)
+        tensors = tensors_in((*arguments, *named.values()))
+        if not any(flows(t) and category(t.dtype) == 2 for t in tensors):
+            return self.by_numpy(run, arguments, named)
+        if self.name in STEPS and self.name not in ROUNDING:
+            return self.by_numpy(run, arguments, named)
+        if self.name in NEUTRAL and not {"where", "initial"}.isdisjoint(named):
+            return reduced(run, self, *arguments, **named)
+        if self.name in CONVENTIONS:
+            return CONVENTIONS[self.name](run, *arguments, **named)
+        if self.name in TRACED and (self.table is None or self.table.function.family == "making"):
+            return TRACED[self.name](run, *arguments, **named)
+        if self.table is None:
+            raise unknown(run, self.name, "jnp")
+        made = call_table(run, self.table, list(arguments), named)
+        return list(made) if self.name in LISTS else made
+
+    @property
+    def takes_no_list(self) -> bool:
+        """Whether JAX refuses a list in the place of an array."""
+        return isinstance(self.host, np.ufunc) or self.name in NEUTRAL or self.name in REDUCTIONS
+
+    def by_numpy(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Call NumPy with doubles and long integers; what it does not take, the table may."""
+        options = dict(named)
+        dtype = options.pop("dtype", None)
+        size, fill_value = options.pop("size", None), options.pop("fill_value", 0) if self.name in SIZED else 0
+        places = arguments
+        if arguments and isinstance(arguments[-1], DType | Class):
+            places, dtype = arguments[:-1], arguments[-1]
+        given = [as_numbers(run, a) for a in places]
+        options = {k: as_numbers(run, v) for k, v in options.items()}
+        try:
+            made = self.computed(run, given, options)
+        except Raised:
+            if self.table is None:
+                raise
+            return call_table(run, self.table, list(arguments), named)
+        if size is not None:
+            made = sized(made, size, fill_value)
+        values = [x for x in flatten(run, (list(arguments), options))[0] if isinstance(x, Tensor) or type(x) in PLAIN]
+        return self.typed(run, made, values, canonical(run, dtype))
+
+    def typed(self, run: Run, made: Any, values: list[Any], dtype: str | None) -> Any:
+        """Return what NumPy gave as values of a script."""
+        if isinstance(made, tuple | list):
+            parts = [self.typed(run, part, values, dtype) for part in made]
+            if hasattr(made, "_fields"):
+                return Named(type(made).__name__, dict(zip(made._fields, parts, strict=True)))
+            return parts if self.name in LISTS else type(made)(parts)
+        if self.name in OF_PYTHON:
+            return made
+        array = np.asarray(made)
+        if array.dtype.kind not in "biuf":
+            return other_type(run, array)
+        return run.make(array, dtype or self.made_type(run, kind_of(array), values), "jax")
+
+    def made_type(self, run: Run, kind: str, values: list[Any]) -> str:
+        """Return the type of a result of a kind of numbers: that of the arguments of this kind, else JAX's own."""
+        if kind == "b":
+            return "bool"
+        kind = "f" if self.name in ("convolve", "correlate", "histogram") else kind
+        usual = plain_in_jax(run, 1.0 if kind == "f" else 1)
+        kinds = [together_in_jax(run, [x]) for x in values]
+        alike = [one for one in kinds if category(one) == category(usual)]
+        fixed = [one for one in alike if not isinstance(one, Weak)]
+        if fixed and not (kind == "i" and self.name in (*COUNTS, "sum", "prod")):
+            return reduce(promoted, fixed)
+        if kind == "f" and values and quotient_type(run, together_in_jax(run, values)) == "float32":
+            usual = Weak("float32")
+        weak = alike or all(isinstance(one, Weak) for one in kinds)
+        return usual if self.spreads and kinds and weak else strong(usual)
+
+
+WITHOUT_NUMBERS = (
+    "promote_integers", "precision", "preferred_element_type", "unique_indices", "indices_are_sorted", "out_sharding",
+    "device", "copy", "symmetrize_input",
+)  # fmt: skip
+"""Options that change no numbers."""
+ROUNDING = ("sign", "floor", "ceil", "rint", "trunc")
+LISTS = ("split", "array_split", "hsplit", "vsplit", "dsplit", "meshgrid", "broadcast_arrays")
+"""Functions that give a list of arrays."""
+SIZED = ("nonzero", "where", "argwhere", "flatnonzero", "unique")
+"""Functions that may be told how many entries they give."""
+OF_PYTHON = ("isscalar", "broadcast_shapes")
+"""Functions that give values of Python's."""
+REDUCTIONS = ("cumsum", "cumprod", "any", "all", "argmax", "argmin", "std", "var", "median")
+
+
+def as_numbers(run: Run, x: Any) -> Any:
+    """Return a value of a script as NumPy takes it, arrays in doubles, long integers and truth values."""
+    if isinstance(x, Tensor):
+        array = np.asarray(x.value)
+        return array.astype(np.float64) if array.dtype == object else array
+    return type(x)([as_numbers(run, item) for item in x]) if type(x) in (list, tuple) else to_real(run, x)
+
+
+def sized(made: Any, size: int, fill_value: Any) -> Any:
+    """Return arrays of places cut, or filled up, to a size."""
+    if isinstance(made, tuple):
+        return tuple([sized(part, size, fill_value) for part in made])
+    whole = np.full((size, *made.shape[1:]), fill_value, made.dtype)
+    whole[: len(made)] = made[:size]
+    return whole
+
+
+TABLE |= {
+    f"{prefix}.{name}": JaxFunction(name, module, prefix)
+    for names, module, prefix in (
+        (NAMES["functions"], np, "jax.numpy"), (NAMES["linear"], np.linalg, "jax.numpy.linalg"),
+    )
+    for name in names
+    if hasattr(module, name)
+}  # fmt: skip
+TABLE |= {"jax.numpy.array": array, "jax.numpy.asarray": array, "jax.numpy.empty": TABLE["jax.numpy.zeros"]}
+
+
+# ---- conventions of JAX where a derivative flows
 def extreme(name: str) -> Callable[..., Tensor]:
     """Return ``max`` or ``min``: those that are equal share the gradient, along an axis too."""
 
-    def run_it(run: Run, a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, **_: Any) -> Tensor:
+    def run_it(run: Run, a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Tensor:
         x = array(run, a)
         if axis is None:
             axis = tuple(range(len(x.shape)))
@@ -186,17 +300,13 @@ def extreme(name: str) -> Callable[..., Tensor]:
     return run_it
 
 
-@native("jax.numpy.linalg.norm")
 def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm; of zeros the gradient is nan, as that of the root at 0."""
-    a = array(run, x)
-    flat = axis is None and len(a.shape) != 1
+    flat = axis is None and len(x.shape) != 1
     if ord is None or (ord == 2 and not flat and not isinstance(axis, tuple)):
-        return run.function(
-            "jax.numpy.sqrt",
-            run.call(find_table("jax.numpy.sum"), [run.operate("*", a, a)], {"axis": axis, "keepdims": keepdims}),
-        )
-    return run.function("numpy.linalg.norm", a, ord, axis, keepdims)
+        squares = run.function("jax.numpy.sum", run.operate("*", x, x), axis=axis, keepdims=keepdims)
+        return run.function("jax.numpy.sqrt", squares)
+    return run.function("numpy.linalg.norm", x, ord, axis, keepdims)
 
 
 @native("jax.numpy.reshape")
@@ -223,27 +333,6 @@ def picking(sign: str) -> Callable[..., Any]:
         a, b = array(run, x1), array(run, x2)
         first = run.operate("|", run.operate(sign, a, b), run.function("jax.numpy.isnan", b))
         return run.function("jax.numpy.where", first, a, b)
-
-    return run_it
-
-
-def chosen(name: str) -> Callable[..., Any]:
-    """Return ``sum`` or ``mean``, of the entries at which ``where`` holds."""
-    whole = find_table(f"jax.numpy.{name}")
-
-    def run_it(
-        run: Run, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
-        initial: Any = None, where: Any = None, **_: Any,
-    ) -> Any:  # fmt: skip
-        if isinstance(a, list | tuple):
-            run.fail_as("jax lists", name, "list" if isinstance(a, list) else "tuple")
-        x = array(run, a) if where is None else run.function("jax.numpy.where", where, array(run, a), 0)
-        options = {"axis": axis, "keepdims": keepdims} | ({"dtype": dtype} if dtype is not None else {})
-        if name == "mean" and where is not None:
-            total = run.call(run.member("jax.numpy.sum"), [x], options)
-            return run.operate("/", total, run.call(run.member("jax.numpy.sum"), [array(run, where)], options))
-        made = run.call(whole, [x], options)
-        return made if initial is None else run.operate("+", made, initial)
 
     return run_it
 
@@ -309,17 +398,27 @@ def issubdtype(run: Run, one: Any, other: Any) -> bool:
     return rank == words[last] if last in words else name == last
 
 
-TABLE |= {
-    **{f"jax.numpy.{start}{name}": extreme(name) for name in ("max", "min") for start in ("", "a")},
-    **{f"jax.numpy.{name}": chosen(name) for name in ("sum", "mean")},
-    **dict.fromkeys(("jax.numpy.abs", "jax.numpy.absolute", "jax.numpy.fabs", "jax.lax.abs"), absolute),
-    "jax.numpy.std": lambda run, a, *arguments, **named: run.function(  # where it is 0 the gradient is nan
+CONVENTIONS: dict[str, Callable[..., Any]] = {
+    **{f"{start}{name}": extreme(name) for name in ("max", "min") for start in ("", "a")},
+    **dict.fromkeys(("abs", "absolute", "fabs"), absolute), "norm": norm, "clip": clip,
+    "std": lambda run, a, *arguments, **named: run.function(  # where it is 0 the gradient is nan
         "jax.numpy.sqrt", run.function("jax.numpy.var", array(run, a), *arguments, **named)
     ),
-    "jax.numpy.fmax": picking(">"), "jax.numpy.fmin": picking("<"),
-    "jax.numpy.clip": clip, "jax.lax.clamp": lambda run, low, x, high: clip(run, x, low, high),
+    "fmax": picking(">"), "fmin": picking("<"),
+}  # fmt: skip
+"""What JAX does otherwise than NumPy's names of the table where a derivative flows."""
+TABLE |= {
+    "jax.lax.abs": TABLE["jax.numpy.abs"], "jax.lax.full": TABLE["jax.numpy.full"],
+    "jax.lax.full_like": TABLE["jax.numpy.full_like"],
+    "jax.lax.clamp": lambda run, low, x, high: clip(run, x, low, high),
     "jax.numpy.ndim": lambda run, a: len(array(run, a).shape), "jax.numpy.size": size_of,
     "jax.numpy.shape": lambda run, a: array(run, a).shape, "jax.numpy.iscomplexobj": always(False),
+    **dict.fromkeys(("jax.numpy.finfo", "jax.numpy.iinfo"), info), "jax.numpy.piecewise": piecewise,
+    "jax.numpy.set_printoptions": set_printoptions, "jax.numpy.printoptions": TABLE["numpy.printoptions"],
+    **dict.fromkeys(("jax.numpy.result_type", "jax.numpy.promote_types"), lambda run, *values: DType(
+        together_in_jax(run, [x if isinstance(x, Tensor) or type(x) in PLAIN else typed(run, 0, x) for x in values]),
+        "array",
+    )),
 }  # fmt: skip
 METHODS["jax.__abs__"] = absolute
 
@@ -374,7 +473,11 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
             isinstance(p, np.ndarray) and p.dtype != np.bool_ for p in (key if isinstance(key, tuple) else (key,))
         )
         if lists and name in ("add", "subtract", "sub"):
-            return added(run, x, key, other, name)
+            places = run.make(np.arange(math.prod(x.shape)).reshape(x.shape)[key], "int64", "jax")
+            change = other if name == "add" else run.operate("*", other, -1)
+            flat = [reshape(run, part, (-1,)) for part in (x, places, change)]
+            made = run.function("torch.index_put", flat[0], (flat[1],), flat[2], accumulate=True)
+            return Tensor(reshape(run, made, x.shape).node, x.dtype, "jax")
         before = entry(run, x, where.key)
         part = (
             run.function(f"jax.numpy.{name}imum", before, other)
@@ -386,26 +489,6 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
     made = run.f(PUT, x.node if type(x.node) in NODES else np.asarray(x.node), node, key=key)
     return Tensor(made, x.dtype, "jax")
-
-
-def added(run: Run, x: Tensor, key: Any, other: Tensor, name: str) -> Tensor:
-    """Return an array with others added at an index, as often as it names an entry."""
-    places = np.ravel(np.arange(math.prod(x.shape)).reshape(x.shape)[key])
-    turns: list[list[int]] = []  # each names an entry once at most
-    seen: dict[int, int] = {}
-    for k, place in enumerate(places.tolist()):
-        turn = seen[place] = seen.get(place, -1) + 1
-        turns += [[]] if turn == len(turns) else []
-        turns[turn].append(k)
-    node, source = (
-        flat.node if type(flat.node) in NODES else np.asarray(flat.node)
-        for flat in (reshape(run, x, (-1,)), reshape(run, other, (-1,)))
-    )
-    for chosen in map(np.array, turns):
-        part = Tensor(run.f(INDEX, source, key=chosen), x.dtype, "jax")
-        before = Tensor(run.f(INDEX, node, key=places[chosen]), x.dtype, "jax")
-        node = run.f(PUT, node, run.operate("+" if name == "add" else "-", before, part).node, key=places[chosen])
-    return reshape(run, Tensor(node, x.dtype, "jax"), x.shape)
 
 
 def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
@@ -458,7 +541,9 @@ def hard_tanh(run: Run, x: Any) -> Any:
 # ---- jax.lax
 SAME = (
     "exp", "log", "sin", "cos", "tan", "tanh", "sqrt", "square", "add", "sign", "floor", "ceil", "log1p", "expm1",
-    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims",
+    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims", "argmax", "argmin", "sinh", "cosh", "asin",
+    "acos", "atan", "asinh", "acosh", "atanh", "exp2", "cbrt", "split", "squeeze", "stack", "tile", "unstack",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
 )  # fmt: skip
 for _theirs, _own in {
     **dict(zip(SAME, SAME, strict=True)),
@@ -475,6 +560,9 @@ TABLE |= {
     "jax.lax.reciprocal": lambda run, x: run.operate("/", 1, array(run, x)),
     "jax.lax.logistic": lambda run, x: run.function("jax.nn.sigmoid", x),
     "jax.lax.stop_gradient": lambda run, tree: mapped(run, lambda leaf: stopped(run, leaf), tree),
+    **{f"jax.lax.{name}": lambda run, x, name=name: run.function(f"jax.scipy.special.{name}", x) for name in (
+        "erf", "erfc",
+    )},
     "jax.lax.concatenate": lambda run, operands, dimension: run.function(
         "jax.numpy.concatenate", operands, axis=dimension
     ),
@@ -487,6 +575,22 @@ def stopped(run: Run, leaf: Any) -> Any:
         return leaf
     made = constant(run, leaf.node)
     return Tensor(made if type(made) in NODES else np.asarray(made), leaf.dtype, leaf.library)
+
+
+@native("jax.lax.top_k")
+def top_k(run: Run, operand: Any, k: int) -> list[Tensor]:
+    """Return the greatest entries of each row, and their places."""
+    values, places = run.function("torch.topk", array(run, operand), k)
+    return [values, array(run, places)]
+
+
+@native("jax.ops.segment_sum")
+def segment_sum(run: Run, data: Any, segment_ids: Any, num_segments: int | None = None, **_: Any) -> Tensor:
+    """Return the sums of the entries of each number."""
+    x, ids = array(run, data), array(run, segment_ids)
+    count = int(np.max(ids.value, initial=-1)) + 1 if num_segments is None else num_segments
+    run.meter.charge(count)
+    return put(run, At(run.make(np.zeros((count, *x.shape[1:])), x.dtype, "jax"), ids), "add", x)
 
 
 @native("jax.lax.dynamic_slice")

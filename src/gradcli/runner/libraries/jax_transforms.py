@@ -15,12 +15,9 @@ from gradcli.runner.libraries.torch_function import Call, note_custom, parts_of_
 from gradcli.runner.libraries.transformed import (
     Applied,
     Convention,
-    gradient,
-    hessian_maker,
-    jacobian_maker,
-    pulled_back,
-    pushed_through,
     shown_type,
+    transformation,
+    transformations,
 )
 from gradcli.runner.library import TABLE, always, attributes_of, native
 from gradcli.runner.printing import format_template, to_str
@@ -154,17 +151,21 @@ def ravel_pytree(run: Run, tree: Any) -> Any:
 
 
 # ---- functions of functions
-def checked_function(run: Run, fun: Any) -> None:
-    """Raise what JAX raises where no function is given."""
-    if isinstance(fun, str | int | float | Tensor) or fun is None:
-        run.fail("TypeError", f"Expected a callable value, got {to_str(run, fun)}")
-
-
 class Jax(Convention):
     """JAX's."""
 
     kind = library = "jax"
     ordered = True
+
+    def function(self, run: Run, fun: Any) -> Any:
+        """Return a function; raises what JAX raises where none is given."""
+        if isinstance(fun, str | int | float | Tensor) or fun is None:
+            run.fail("TypeError", f"Expected a callable value, got {to_str(run, fun)}")
+        return fun
+
+    def arrays(self, run: Run, tree: Any) -> Any:
+        """Return a nest with arrays for its numbers."""
+        return every(run, tree)
 
     def places(self, run: Run, arguments: Sequence[Any], argnums: Any) -> list[int]:
         """Return the places of the arguments to differentiate by."""
@@ -227,80 +228,25 @@ class Jax(Convention):
             run.fail_as("jvp tree", primals, flatten(run, tuple(tangents))[1].text)
         return vs
 
+    def cotangents(self, run: Run, done: Applied, cotangents: Any) -> list[Any]:
+        """Return v for each output; raises what JAX raises for a v of another structure, shape or type."""
+        leaves, its = flatten(run, cotangents)
+        if not its.same(done.spec):
+            run.fail_as("jax v tree", its.text, done.spec.text)
+        vs = [converted(run, v) for v in leaves]
+        for v, y in zip(vs, done.outputs, strict=True):
+            want, got = (f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in (y, v))
+            if want != got:
+                run.fail_as("jax v type", got, want)
+        return vs
+
+    def pairs(self, run: Run, primals: Any, tangents: Any) -> None:
+        """Raise what JAX raises for primals and tangents that are no tuples."""
+        if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
+            run.fail_as("jvp tuples", run.type_name(primals), run.type_name(tangents))
+
 
 JAX = Jax()
-
-
-def gradient_maker(name: str, with_value: bool) -> Callable[..., Made]:
-    """Return ``grad`` or ``value_and_grad``: what they make gives the gradient, and before it the value."""
-
-    def make(
-        run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False,
-        **_: Any,
-    ) -> Made:  # fmt: skip
-        checked_function(run, fun)
-
-        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            value, g, aux = gradient(run, JAX, name, fun, argnums, arguments, named, has_aux)
-            if with_value:
-                return ((value, aux), g) if has_aux else (value, g)
-            return (g, aux) if has_aux else g
-
-        return Made(run_it, fun)
-
-    make.__name__ = make.__qualname__ = name  # errors of a call say it
-    return make
-
-
-def of_function(make: Callable[..., Made]) -> Callable[..., Made]:
-    """Return a transformation that raises what JAX raises where no function is given."""
-
-    def checked(run: Run, fun: Any, *arguments: Any, **named: Any) -> Made:
-        checked_function(run, fun)
-        return make(run, fun, *arguments, **named)
-
-    return checked
-
-
-@native("jax.vjp")
-def vjp(run: Run, fun: Any, *primals: Any, has_aux: bool = False, **_: Any) -> Any:
-    """Return what a function gives, and the function that pulls v back."""
-    checked_function(run, fun)
-    return pulled_back(run, JAX, fun, primals, has_aux, cotangents_of)
-
-
-def cotangents_of(run: Run, done: Applied, given: Any) -> list[Any]:
-    """Return v for each output; raises what JAX raises for a v of another structure, shape or type."""
-    leaves, its = flatten(run, given)
-    if not its.same(done.spec):
-        run.fail_as("jax v tree", its.text, done.spec.text)
-    vs = [converted(run, v) for v in leaves]
-    for v, y in zip(vs, done.outputs, strict=True):
-        want, got = (f"{x.dtype}[{','.join(map(str, x.shape))}]" for x in (y, v))
-        if want != got:
-            run.fail_as("jax v type", got, want)
-    return vs
-
-
-@native("jax.jvp")
-def jvp(run: Run, fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
-    """Return what a function gives, and J·v."""
-    checked_function(run, fun)
-    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        run.fail_as("jvp tuples", run.type_name(primals), run.type_name(tangents))
-    return pushed_through(run, JAX, fun, primals, tangents, has_aux)
-
-
-@native("jax.linearize")
-def linearize(run: Run, fun: Any, *primals: Any, has_aux: bool = False) -> Any:
-    """Return what a function gives, and the function that pushes v forward."""
-    checked_function(run, fun)
-    made = run.call(fun, [every(run, primal) for primal in primals])
-
-    def push(run: Run, *tangents: Any) -> Any:
-        return pushed_through(run, JAX, fun, primals, tangents, has_aux)[1]
-
-    return (made[0], Made(push, fun), made[1]) if has_aux else (made, Made(push, fun))
 
 
 @native("jax.vmap")
@@ -308,7 +254,7 @@ def vmap(
     run: Run, fun: Any, in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: Any = None, **_: Any
 ) -> Made:
     """Return a function that runs once for each entry of a batch."""
-    checked_function(run, fun)
+    JAX.function(run, fun)
 
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
         given = [tree_of_arrays(run, a) for a in arguments]
@@ -329,7 +275,7 @@ def jit(run: Run, fun: Any = None, *, static_argnums: Any = None, static_argname
     """Return a function that computes with arrays alone: compiled or not, it gives the same numbers."""
     if fun is None:
         return lambda run, fun: jit(run, fun, static_argnums=static_argnums, static_argnames=static_argnames)
-    checked_function(run, fun)
+    JAX.function(run, fun)
     fixed = [static_argnums] if isinstance(static_argnums, int) else list(static_argnums or ())
     named_fixed = [static_argnames] if isinstance(static_argnames, str) else list(static_argnames or ())
     parameters = parameter_names(fun)
@@ -349,12 +295,13 @@ def every(run: Run, tree: Any) -> Any:
     return mapped(run, lambda leaf: converted(run, leaf), tree)
 
 
+SHARED = transformations(JAX)
 TABLE |= {
-    "jax.grad": gradient_maker("grad", with_value=False),
-    "jax.value_and_grad": gradient_maker("value_and_grad", with_value=True),
-    **dict.fromkeys(("jax.jacrev", "jax.jacobian"), of_function(jacobian_maker(JAX, "jacrev"))),
-    "jax.jacfwd": of_function(jacobian_maker(JAX, "jacfwd")), "jax.hessian": of_function(hessian_maker(JAX)),
-    "jax.linear_transpose": lambda run, fun, *primals: vjp(run, fun, *primals)[1],
+    **{f"jax.{name}": work for name, work in SHARED.items()}, "jax.jacobian": SHARED["jacrev"],
+    "jax.value_and_grad": transformation(
+        JAX, "value_and_grad", lambda done: (done.beside(done.value), done.gradient())
+    ),
+    "jax.linear_transpose": lambda run, fun, *primals: SHARED["vjp"](run, fun, *primals)[1],
     **dict.fromkeys(  # what they save in memory is the same numbers
         ("jax.checkpoint", "jax.remat", "jax.named_call"),
         lambda run, fun=None, **options: fun if fun is not None else lambda run, fun: fun,

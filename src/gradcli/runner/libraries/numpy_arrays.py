@@ -28,7 +28,7 @@ from gradcli.runner.python.builtins import FLOAT, NDARRAY, item_of
 from gradcli.runner.python.containers import put, subscript, take
 from gradcli.runner.python.operators import note_text, read_number, rearrange
 from gradcli.runner.state import Run, look_at, show
-from gradcli.runner.values import UNBOUND, Class, Closure, Context, DType, Tensor, category, extra_of, promoted
+from gradcli.runner.values import UNBOUND, Class, Closure, Context, DType, Tensor, category, extra_of
 
 # ---- constants and types
 TABLE |= {
@@ -62,16 +62,6 @@ def issubdtype(run: Run, dtype: Any, kind: Any) -> bool:
     if isinstance(kind, Class) and kind.name in ABSTRACT:
         return category(name or "bool") in ABSTRACT[kind.name]
     return name == dtype_name(run, kind)
-
-
-@native("numpy.result_type", "numpy.promote_types")
-def result_type(run: Run, *values: Any) -> DType:
-    """Return the type that several make together."""
-    names = [value.dtype if isinstance(value, Tensor) else dtype_name(run, value) or "float64" for value in values]
-    kind = names[0]
-    for name in names[1:]:
-        kind = promoted(kind, name)
-    return DType(kind, "array")
 
 
 @native("numpy.finfo", "numpy.iinfo")
@@ -275,6 +265,8 @@ def method_function(name: str) -> Any:
     def run_it(run: Run, x: Tensor, *arguments: Any, **named: Any) -> Any:
         if shaped and arguments and not (len(arguments) == 1 and isinstance(arguments[0], tuple | list)):
             arguments = (tuple(arguments),) if arguments != (None,) else ()
+        if name == "clip" and len(arguments) == 1:
+            arguments = (*arguments, None)
         return function(run, x, *arguments, **named)
 
     run_it.__name__ = name

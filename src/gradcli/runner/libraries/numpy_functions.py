@@ -68,9 +68,9 @@ def any_flows(*values: Any) -> bool:
     return any(map(flows, tensors_in(values)))
 
 
-def unknown(run: Run, name: str) -> Exception:
+def unknown(run: Run, name: str, library: str = "np") -> Exception:
     """Return the refusal of a function of what is differentiated."""
-    return run.refuse(f"np.{name} of what is differentiated is not part of gradcli")
+    return run.refuse(f"{library}.{name} of what is differentiated is not part of gradcli")
 
 
 class NumpyFunction:
@@ -107,7 +107,7 @@ class NumpyFunction:
             return self.by_numpy(run, arguments, named)
         if any(traced(t) for t in tensors):
             if self.name in NEUTRAL and not {"where", "initial"}.isdisjoint(named):
-                return reduced(run, self.name, *arguments, **named)
+                return reduced(run, self, *arguments, **named)
             if self.name in TRACED:
                 return TRACED[self.name](run, *arguments, **named)
             if self.name in CUT:
@@ -120,12 +120,16 @@ class NumpyFunction:
     def by_numpy(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Call NumPy."""
         given, options = to_reals(run, arguments, named)
-        run.meter.charge(estimate(self.name, given, options))
-        run.meter.spend(work_of(self.name, given, options))
-        made = by_numpy(run, lambda: self.host(*given, **options))
+        made = self.computed(run, given, options)
         if self.name in VIEWS and arguments and isinstance(arguments[0], Tensor) and isinstance(given[0], np.ndarray):
             return shared(run, arguments[0], given, options, made, self.host)
         return from_real(run, made)
+
+    def computed(self, run: Run, given: list[Any], options: dict[str, Any]) -> Any:
+        """Return what NumPy gives of its own values."""
+        run.meter.charge(estimate(self.name, given, options))
+        run.meter.spend(work_of(self.name, given, options))
+        return by_numpy(run, lambda: self.host(*given, **options))
 
     attributes: dict[str, Any] = {  # noqa: RUF012
         "at": lambda run, me: lambda run, x, places, *values: add_at(run, me, x, places, *values),
@@ -355,6 +359,22 @@ def polynomial(run: Run, p: Any, x: Any) -> Any:
     return made
 
 
+def blocks(run: Run, arrays: Any) -> Any:
+    """Return arrays in nested lists joined, those of the innermost lists along the last axis, as ``block`` does."""
+
+    def depth(part: Any) -> int:
+        return 1 + depth(part[0]) if isinstance(part, list) else 0
+
+    def joined(part: Any, level: int) -> Any:
+        if not isinstance(part, list):
+            array = as_array(run, part)
+            return run.function("np.reshape", array, (*(1,) * (deepest - len(array.shape)), *array.shape))
+        return run.function("np.concatenate", [joined(one, level - 1) for one in part], axis=-level)
+
+    deepest = max(depth(arrays), *[len(x.shape) for x in tensors_in([arrays])])
+    return joined(arrays, depth(arrays))
+
+
 NEUTRAL = {
     "sum": (0.0, "np.add"), "mean": (0.0, ""), "prod": (1.0, "np.multiply"), "max": (-np.inf, "np.maximum"),
     "amax": (-np.inf, "np.maximum"), "min": (np.inf, "np.minimum"), "amin": (np.inf, "np.minimum"),
@@ -362,13 +382,15 @@ NEUTRAL = {
 """Reductions: the number that changes none of them, and the function that takes one number more into account."""
 
 
-def reduced(run: Run, name: str, x: Any, *arguments: Any, where: Any = None, initial: Any = None, **named: Any) -> Any:
+def reduced(
+    run: Run, function: NumpyFunction, x: Any, *arguments: Any, where: Any = None, initial: Any = None, **named: Any
+) -> Any:
     """Return a reduction of the entries where a condition holds, beginning with a number."""
-    x, (neutral, join) = as_array(run, x), NEUTRAL[name]
+    x, (neutral, join) = as_array(run, x), NEUTRAL[function.name]
     if where is not None:
         x = run.function("np.where", where, x, neutral)
-    if where is None or name != "mean":
-        made = run.function(f"np.{name}", x, *arguments, **named)
+    if where is None or function.name != "mean":
+        made = function(run, x, *arguments, **named)
     else:
         mask = from_real(run, np.broadcast_to(np.asarray(to_real(run, where), np.float64), x.shape).copy())
         total, count = (run.function("np.sum", part, *arguments, **named) for part in (x, mask))
@@ -392,7 +414,7 @@ def write_traced(run: Run, name: str, x: Tensor, arguments: tuple[Any, ...], nam
 TRACED: dict[str, Callable[..., Any]] = {
     "linspace": line, "geomspace": powers, "arange": steps_from, "bincount": counts, "unique": distinct,
     "partition": parted, "modf": split_whole, "frexp": split_powers, "nextafter": neighbour, "choose": chosen,
-    "interp": interpolated, "polyval": polynomial,
+    "interp": interpolated, "polyval": polynomial, "block": blocks,
     "logspace": lambda run, start, stop, num=50, endpoint=True, base=10.0: run.operate(
         "**", base, line(run, start, stop, num, endpoint)
     ),

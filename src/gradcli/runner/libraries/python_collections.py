@@ -3,44 +3,59 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
 import numpy as np
 
 from gradcli.ops.declare import value_of
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import TABLE, native, own_attributes
+from gradcli.runner.library import TABLE, native, of_kind, own_attributes
 from gradcli.runner.numpy_values import COMPARED, METHODS
-from gradcli.runner.printing import to_repr
-from gradcli.runner.python import containers as host
-from gradcli.runner.python.builtins import DICT, INT, STR, TUPLE, type_of
+from gradcli.runner.printing import format_value, to_repr, to_str
+from gradcli.runner.python.builtins import COLLECTIONS, DICT, INT, STR, TUPLE, type_of
 from gradcli.runner.python.calls import missing_text
 from gradcli.runner.python.containers import take
+from gradcli.runner.python.host_attributes import count
 from gradcli.runner.python.operators import equal, hashable, operate, truth
 from gradcli.runner.state import Run, constant
-from gradcli.runner.values import UNBOUND, Class, Closure, Instance, Named, Property, Tensor, extra_of
+from gradcli.runner.values import (
+    UNBOUND,
+    Class,
+    Closure,
+    Factory,
+    Hosted,
+    Instance,
+    Named,
+    Property,
+    Tensor,
+    extra_of,
+)
 
 
 # ---- collections
-def make_counter(run: Run, items: Any = (), **named: Any) -> host.Counter:
+def make_counter(run: Run, iterable: Any = None, /, **named: Any) -> Counter[Any]:
     """Return a ``Counter``."""
-    made = host.Counter()
-    host.count(run, made, () if items is None else items, named, 1)
+    made: Counter[Any] = Counter()
+    count(run, made, iterable, **named)
     return made
 
 
-for _host, _name, _base, _make in (
-    (host.DefaultDict, "defaultdict", DICT, lambda run, factory=None, items=(), **named: host.DefaultDict(
-        factory, run.call(DICT, [items], named))),
-    (host.OrderedDict, "OrderedDict", DICT, lambda run, items=(), **named: host.OrderedDict(
-        run.call(DICT, [items], named))),
-    (host.Counter, "Counter", DICT, make_counter),
-    (host.Deque, "deque", Class("deque", [], {}), lambda run, items=(), maxlen=None: host.Deque(
-        take(run, items), maxlen)),
-):  # fmt: skip
-    _host.script_class = TABLE[f"collections.{_name}"] = Class(
-        _name, [_base], {}, _make, qualified=f"collections.{_name}"
-    )
+def make_default(run: Run, factory: Any = None, items: Any = (), /, **named: Any) -> defaultdict[Any, Any]:
+    """Return a ``defaultdict``."""
+    if factory is not None and not run.call(run.builtin("callable"), [factory]):
+        run.fail("TypeError", "first argument must be callable or None")
+    return defaultdict(None if factory is None else Factory(run, factory), run.call(DICT, [items], named))
+
+
+MAKERS: dict[type, Any] = {
+    Counter: make_counter, defaultdict: make_default,
+    OrderedDict: lambda run, items=(), /, **named: OrderedDict(run.call(DICT, [items], named)),
+    deque: lambda run, iterable=(), maxlen=None: deque(take(run, iterable), maxlen),
+}  # fmt: skip
+for _kind, _make in MAKERS.items():
+    TABLE[f"collections.{_kind.__name__}"] = COLLECTIONS[_kind]
+    COLLECTIONS[_kind].make = _make
 
 
 @native("collections.ChainMap")
@@ -63,10 +78,16 @@ def tuple_class(name: str, fields: list[str], defaults: list[Any], members: dict
         entries = optional | bound_values(run, f"{name}.__new__()", required, given, named)
         return Named(kind.name, {field: entries[field] for field in fields}, kind)
 
+    def make_of(run: Run, items: Any) -> Named:
+        values = take(run, items)
+        if len(values) != len(fields):
+            run.fail("TypeError", f"Expected {len(fields)} arguments, got {len(values)}")
+        return make(run, *values)
+
     shown = {
         "_fields": tuple(fields),
         "_field_defaults": optional,
-        "_make": lambda run, items: make(run, *take(run, items)),
+        "_make": make_of,
     }
     made: Class = Class(name, [TUPLE], shown | members, make, qualified=f"__main__.{name}")
     return made
@@ -126,13 +147,12 @@ TABLE["typing.NamedTuple"] = Class(
 # ---- copy
 def same_kind(x: Any, items: Any) -> Any:
     """Return a container of the kind of another."""
-    if isinstance(x, host.DefaultDict):
-        return host.DefaultDict(x.default, items)
-    if isinstance(x, host.Deque):
-        return host.Deque(items, x.longest)
     if isinstance(x, Named):
         return Named(x.name, dict(zip(x.fields, items, strict=True)), x.kind)
-    return type(x)(items)
+    made = of_kind(type(x), x, items)
+    if isinstance(x, Hosted):
+        made.kind, made.fields = x.kind, dict(x.fields)
+    return made
 
 
 @native("copy.copy")
@@ -147,7 +167,7 @@ def shallow(run: Run, x: Any) -> Any:
         return made
     if isinstance(x, Tensor):
         return copied_tensor(run, x)
-    return same_kind(x, x.items() if isinstance(x, dict) else x) if isinstance(x, list | dict | set) else x
+    return same_kind(x, x) if isinstance(x, list | dict | set | deque) else x
 
 
 def copied_tensor(run: Run, x: Tensor) -> Tensor:
@@ -168,7 +188,7 @@ def copied_tensor(run: Run, x: Tensor) -> Tensor:
 
 def deeply(run: Run, x: Any, memo: dict[Any, Any]) -> Any:
     """Return a copy of a value and of its parts."""
-    if not isinstance(x, Tensor | Instance | list | dict | set | tuple):
+    if not isinstance(x, Tensor | Instance | list | dict | set | tuple | deque):
         return x
     if id(x) in memo:
         return memo[id(x)][0]
@@ -356,7 +376,7 @@ def taken_apart(run: Run, x: Any, gather: Any) -> Any:
     if isinstance(x, Instance) and x.kind.find("__dataclass_fields__") is not UNBOUND:
         names = [name for name in x.kind.find("__dataclass_fields__") if name in x.fields]
         return gather([(name, taken_apart(run, x.fields[name], gather)) for name in names])
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | deque):
         return same_kind(x, [taken_apart(run, item, gather) for item in x])
     if isinstance(x, dict):
         return {key: taken_apart(run, value, gather) for key, value in x.items()}
@@ -488,7 +508,8 @@ def flag_operators() -> dict[str, Any]:
     }
 
 
-ENUM = Class("Enum", [], {"__body__": enum_body}, enum_entry, qualified="enum.Enum")
+ENUM_MEMBERS = {"__body__": enum_body, "__format__": lambda run, me, spec: format_value(run, to_str(run, me), spec)}
+ENUM = Class("Enum", [], ENUM_MEMBERS, enum_entry, qualified="enum.Enum")
 FLAG = Class("Flag", [ENUM], flag_operators(), qualified="enum.Flag")
 INT_ENUM = Class("IntEnum", [ENUM], of_values(INT), qualified="enum.IntEnum")
 TABLE |= {

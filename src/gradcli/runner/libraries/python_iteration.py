@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
+import heapq
 import itertools
 from collections.abc import Iterator
-from functools import wraps as wraps_host
 from typing import Any, ClassVar
 
 from gradcli.runner.exceptions import Raised
@@ -12,7 +14,7 @@ from gradcli.runner.library import TABLE, Setting, attributes_of, native, own_at
 from gradcli.runner.numpy_values import COMPARED, METHODS
 from gradcli.runner.python.builtins import sorted_
 from gradcli.runner.python.containers import iterate, put, subscript, take
-from gradcli.runner.python.operators import contains, equal, hashable, negative, operate, truth
+from gradcli.runner.python.operators import contains, equal, hashable, negative, operate, truth, untraced
 from gradcli.runner.python.statements import enter, fits
 from gradcli.runner.state import Run
 from gradcli.runner.values import UNBOUND, Class, Closure, Context, Instance, Named, Property
@@ -42,7 +44,7 @@ class DropWhile(itertools.dropwhile):  # type: ignore[type-arg]
 def over(function: Any) -> Any:
     """Have a run told of what walks over other walks."""
 
-    @wraps_host(function)
+    @functools.wraps(function)
     def made(run: Run, *arguments: Any, **named: Any) -> Any:
         return run.over(function(run, *arguments, **named), arguments)
 
@@ -307,42 +309,45 @@ def derived(root: str, word: str) -> Any:
 @native("functools.cmp_to_key")
 def cmp_to_key(run: Run, function: Any) -> Any:
     """Return a key by which ``sorted`` compares with a function."""
-
-    def less_than(run: Run, me: Instance, other: Instance) -> Any:
-        return operate(run, "<", run.call(function, [me.fields["obj"], other.fields["obj"]]), 0)
-
-    kind = Class("K", [], {"__lt__": less_than})
-
-    def key(run: Run, item: Any) -> Instance:
-        made = Instance(kind)
-        made.fields["obj"] = item
-        return made
-
-    return key
+    key = functools.cmp_to_key(lambda a, b: untraced(run.call(function, [a, b])))
+    return lambda run, item: key(item)
 
 
 class Dispatch:
-    """A function that has others for types of its first argument."""
+    """A function, or a method, that has others for types of its first argument."""
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
-        self.kinds: list[tuple[Class, Any]] = []
+    def __init__(self, function: Any, place: int) -> None:
+        self.function, self.place = function, place
+        self.kinds: dict[Any, Any] = {}
 
     def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
         """Call the function of the type that is nearest."""
-        own = run.call(run.builtin("type"), [arguments[0]])
-        order = own.order if isinstance(own, Class) else []
-        result = min(((order.index(kind), k) for k, (kind, _) in enumerate(self.kinds) if kind in order), default=None)
-        return run.call(self.function if result is None else self.kinds[result[1]][1], list(arguments), named)
+        if len(arguments) <= self.place:
+            run.fail("TypeError", f"{run.attribute(self, '__name__')} requires at least 1 positional argument")
+        value = arguments[self.place]
+        order = getattr(run.type_of(value), "order", [])
+        near = next((kind for kind in order if kind in self.kinds), None)
+        is_kind = run.builtin("isinstance")
+        near = near or next((kind for kind in self.kinds if run.call(is_kind, [value, kind])), None)
+        return run.call(self.kinds.get(near, self.function), list(arguments), named)
 
     def register(self, run: Run, kind: Any, function: Any = None) -> Any:
-        """Enter the function of a type, as a decorator too."""
+        """Enter the function of a type, as a decorator too: by name, or by the annotation of its first argument."""
+        if function is None and isinstance(kind, Closure):
+            kinds = list(kind.attributes.get("__annotations__", {}).values())
+            if not kinds:
+                what = f"Invalid first argument to `register()`: {run.quoted(kind)}. "
+                run.fail(
+                    "TypeError",
+                    f"{what}Use either `@register(some_class)` or plain `@register` on an annotated function.",
+                )
+            kind, function = kinds[0], kind
         if function is None:
             return lambda run, function: self.register(run, kind, function)
-        self.kinds.append((kind, function))
+        self.kinds |= dict.fromkeys(kind if isinstance(kind, tuple) else (kind,), function)
         return function
 
-    attributes = own_attributes("register")
+    attributes = own_attributes("register") | attributes_of("function", "__name__", "__doc__")
 
 
 TABLE |= {
@@ -352,7 +357,8 @@ TABLE |= {
     ),
     "functools.cache": lambda run, function: Cached(function, None),
     "functools.wraps": lambda run, wrapped, *_, **__: lambda run, wrapper: update_wrapper(run, wrapper, wrapped),
-    "functools.singledispatch": lambda run, function: Dispatch(function),
+    "functools.singledispatch": lambda run, function: Dispatch(function, 0),
+    "functools.singledispatchmethod": lambda run, function: Dispatch(function, 1),
 }
 
 
@@ -406,81 +412,11 @@ TABLE |= {
 }  # fmt: skip
 
 
-# ---- heapq
-def less(run: Run, a: Any, b: Any) -> bool:
-    """Return whether one item comes before another."""
-    return truth(run, operate(run, "<", a, b))
-
-
-def sift_down(run: Run, heap: list[Any], start: int, place: int) -> None:
-    """Move an item up to where it belongs."""
-    item = heap[place]
-    while place > start:
-        above = (place - 1) >> 1
-        if not less(run, item, heap[above]):
-            break
-        heap[place] = heap[above]
-        place = above
-    heap[place] = item
-
-
-def sift_up(run: Run, heap: list[Any], place: int) -> None:
-    """Move the smaller items up, and an item down to where it belongs."""
-    end, start, item = len(heap), place, heap[place]
-    child = 2 * place + 1
-    while child < end:
-        if child + 1 < end and not less(run, heap[child], heap[child + 1]):
-            child += 1
-        heap[place] = heap[child]
-        place, child = child, 2 * child + 1
-    heap[place] = item
-    sift_down(run, heap, start, place)
-
-
-@native("heapq.heappush")
-def heappush(run: Run, heap: list[Any], item: Any) -> None:
-    """Put an item on a heap."""
-    heap.append(item)
-    sift_down(run, heap, 0, len(heap) - 1)
-
-
-@native("heapq.heappop")
-def heappop(run: Run, heap: list[Any]) -> Any:
-    """Take the smallest item off a heap."""
-    if not heap:
-        run.fail("IndexError", "index out of range")
-    last = heap.pop()
-    if not heap:
-        return last
-    first, heap[0] = heap[0], last
-    sift_up(run, heap, 0)
-    return first
-
-
-@native("heapq.heapify")
-def heapify(run: Run, heap: list[Any]) -> None:
-    """Make a list a heap."""
-    for place in reversed(range(len(heap) // 2)):
-        sift_up(run, heap, place)
-
-
-@native("heapq.heappushpop")
-def heappushpop(run: Run, heap: list[Any], item: Any) -> Any:
-    """Put an item on a heap, and take the smallest off."""
-    if heap and less(run, heap[0], item):
-        item, heap[0] = heap[0], item
-        sift_up(run, heap, 0)
-    return item
-
-
-@native("heapq.heapreplace")
-def heapreplace(run: Run, heap: list[Any], item: Any) -> Any:
-    """Take the smallest item off a heap, and put another on."""
-    first, heap[0] = heap[0], item
-    sift_up(run, heap, 0)
-    return first
-
-
+# ---- heapq and bisect: Python's own, which ask objects of the script for their order
+TABLE |= {
+    f"heapq.{host.__name__}": lambda run, heap, *items, host=host: host(heap, *items)
+    for host in (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heappushpop, heapq.heapreplace)
+}
 TABLE |= {
     "heapq.nsmallest": lambda run, n, items, key=None: list(sorted_(run, items, key=key))[: max(n, 0)],
     "heapq.nlargest": lambda run, n, items, key=None: list(sorted_(run, items, key=key, reverse=True))[: max(n, 0)],
@@ -490,37 +426,19 @@ TABLE |= {
 }
 
 
-# ---- bisect
-def searched(right: bool) -> Any:
-    """Return ``bisect_left`` or ``bisect_right``."""
+def searching(search: Any) -> Any:
+    """Return ``bisect_left`` or ``bisect_right`` for a list, or an array, of the script."""
 
-    def search(run: Run, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> int:
-        hi = run.call(run.builtin("len"), [a]) if hi is None else hi
-        while lo < hi:
-            middle = (lo + hi) // 2
-            item = subscript(run, a, middle)
-            item = item if key is None else run.call(key, [item])
-            if (not less(run, x, item)) if right else less(run, item, x):
-                lo = middle + 1
-            else:
-                hi = middle
-        return lo
+    def run_it(run: Run, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> Any:
+        measure = None if key is None else lambda item: run.call(key, [item])
+        return search(a if isinstance(a, list) else take(run, a), x, lo, hi, key=measure)
 
-    return search
+    return run_it
 
 
-def inserted(search: Any) -> Any:
-    """Return ``insort_left`` or ``insort_right``, which puts an item where a search says."""
-
-    def insert(run: Run, a: list[Any], x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
-        a.insert(search(run, a, x if key is None else run.call(key, [x]), lo, hi, key=key), x)
-
-    return insert
-
-
-for _end, _right in (("_left", False), ("_right", True), ("", True)):
-    TABLE[f"bisect.bisect{_end}"] = searched(_right)
-    TABLE[f"bisect.insort{_end}"] = inserted(searched(_right))
+for _end in ("_left", "_right", ""):
+    for _word in ("bisect", "insort"):
+        TABLE[f"bisect.{_word}{_end}"] = searching(getattr(bisect, _word + _end))  # of these six names
 
 
 # ---- contextlib

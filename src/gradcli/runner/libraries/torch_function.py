@@ -11,7 +11,7 @@ from gradcli.engine.graph import NODES
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import NOTHING, OUTPUT, Entries, Exactly, Keeps, Op, Piecewise, Said, Text, Torch, value_of
 from gradcli.ops.joining import INDEX
-from gradcli.ops.links import Links
+from gradcli.ops.links import At, Links
 from gradcli.ops.shaping import CLONE, RESHAPE
 from gradcli.ops.tracing import Traced, traced
 from gradcli.ops.values import unbroadcast
@@ -220,6 +220,11 @@ class Call:
         called = [names[k] if k < len(names) else f"argument {k + 1}" for k in self.places]
         self.forward = Forward(inputs, [y.node for y in outputs], start, self.run.count, called)
 
+    def saved(self) -> list[Any] | None:
+        """Return the nodes and arrays that the forward has saved; None where ctx is none of PyTorch's."""
+        tensors = self.ctx.fields.get("_saved", () if self.library == "torch" else None)
+        return None if tensors is None else [tensor.node for tensor, _ in tensors if tensor is not None]
+
     def part(self, k: int, g: Any, again: bool) -> Any:
         """Return the gradient by the k-th differentiated argument: the user's backward runs once for all of them."""
         if self.last is None or self.last[0] is not g:
@@ -333,9 +338,9 @@ class Aside:
             del one[length:]
 
 
-def local_links(argument: int, out: Any, _values: Any, static: Any) -> list[Links]:
+def local_links(at: At) -> list[Links]:
     """Return the local Jacobian of a function of the user's, entry by entry where it is not 0."""
-    jacobian = static["call"].rows(argument, np.shape(out))
+    jacobian = at.static["call"].rows(at.argument, np.shape(at.out))
     rows, columns = np.nonzero(jacobian)
     return [Links(rows, columns, jacobian[rows, columns])]
 

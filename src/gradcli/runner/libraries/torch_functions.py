@@ -48,6 +48,17 @@ def unique(
     return tuple(parts) if len(parts) > 1 else parts[0]
 
 
+@native("torch.unique_consecutive")
+def unique_consecutive(run: Run, x: Tensor, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    """Return each value that is not the one before it; with each entry's place among them, and how often it follows."""
+    values = np.ravel(np.asarray(x.value))
+    begins = np.r_[True, values[1:] != values[:-1]][: values.size]
+    places = np.cumsum(begins) - 1
+    inverse, counts = run.make(places.reshape(x.shape), "int64"), run.make(np.bincount(places), "int64")
+    parts = [Tensor(values[begins], x.dtype), *[inverse] * return_inverse, *[counts] * return_counts]
+    return tuple(parts) if len(parts) > 1 else parts[0]
+
+
 @native("torch.isin")
 def isin(run: Run, elements: Any, test_elements: Any, invert: bool = False, **_: Any) -> Tensor:
     """Return whether each entry is among others."""
@@ -84,7 +95,7 @@ def storage_offset(run: Run, x: Tensor) -> int:
 
 maker("torch.scalar_tensor")(lambda run, s: (np.asarray(float(plain(s))), run.default_dtype))
 TABLE |= {
-    **dict.fromkeys(("torch.unique", "torch.unique_consecutive"), unique), "torch.is_complex": always(False),
+    "torch.unique": unique, "torch.is_complex": always(False),
     "torch.unbind": lambda run, x, dim=0: tuple(rows(run, x if dim == 0 else run.function("torch.movedim", x, dim, 0))),
     "torch.argwhere": lambda run, x: run.make(np.argwhere(np.asarray(x.value)), "int64"),
     "torch.is_same_size": lambda run, x, other: x.shape == other.shape,
@@ -99,7 +110,7 @@ TABLE |= {
 }  # fmt: skip
 METHODS |= {
     name: TABLE[f"torch.{name}"]
-    for name in ("unbind", "unique", "argwhere", "is_complex", "is_same_size", "gcd", "lcm")
+    for name in ("unbind", "unique", "unique_consecutive", "argwhere", "is_complex", "is_same_size", "gcd", "lcm")
 }
 
 

@@ -168,7 +168,7 @@ def size_of(run: Run, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[int
 
 for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
     maker(f"torch.{_name}")(equal_numbers(_fill))
-    maker(f"torch.{_name}_like")(lambda run, x, fill=_fill: (np.full(x.shape, fill), x.dtype))
+    maker(f"torch.{_name}_like")(lambda run, x, fill=_fill: (np.full_like(x.value, fill, np.float64), x.dtype))
 
 
 def plain(x: Any) -> Any:
@@ -184,7 +184,7 @@ def full(run: Run, size: Any, fill_value: Any) -> tuple[Any, str]:
     return np.full(lengths(run, (size,)), value), usual
 
 
-maker("torch.full_like")(lambda run, x, fill_value: (np.full(x.shape, plain(fill_value)), x.dtype))
+maker("torch.full_like")(lambda run, x, fill_value: (np.full_like(x.value, plain(fill_value), np.float64), x.dtype))
 
 
 @maker("torch.arange")

@@ -56,6 +56,20 @@ class Convention:
     """Raises what the library raises where a function gives more than one number."""
     tangents: Callable[[Run, Applied, Any], list[Tensor]]
     """v for each input."""
+    cotangents: Callable[[Run, Applied, Any], list[Any]]
+    """v for each output; raises what the library raises where they are put together in another way."""
+    pairs: Callable[[Run, Any, Any], None]
+    """Raises what the library raises for primals and tangents that are no tuples."""
+
+    def function(self, run: Run, fun: Any) -> Any:
+        """Return what is to be differentiated."""
+        del run
+        return fun
+
+    def arrays(self, run: Run, tree: Any) -> Any:
+        """Return a nest with arrays for its numbers, where the library makes them of these."""
+        del run
+        return tree
 
     def output(self, run: Run, leaf: Any, name: str) -> Any:
         """Return a leaf of what a function gives as an array."""
@@ -74,14 +88,14 @@ class Applied:
         self, run: Run, ways: Convention, name: str, fun: Any, argnums: Any, arguments: Sequence[Any],
         named: Any = None, has_aux: bool = False, forward: bool = False,
     ) -> None:  # fmt: skip
-        self.run, self.ways, self.name, self.call = run, ways, name, Call(run, fun)
+        self.run, self.ways, self.name, self.fun, self.call = run, ways, name, fun, Call(run, fun)
         self.level = Level(run, ways.kind, forward)
         self.single = not isinstance(argnums, tuple | list)
         self.specs: list[Spec] = []
         self.leaves: list[Tensor] = []
         self.lifted: list[Tensor] = []
         self.names: list[str] = []
-        self.aux: Any = None
+        self.has_aux, self.aux = has_aux, None
         with self.level:
             made = run.call(fun, self.lift(ways.places(run, arguments, argnums), arguments), named)
             if has_aux:
@@ -163,39 +177,39 @@ class Applied:
         self.call.end([part for block in blocks for part in block], self.names)
         return unflatten(self.run, self.spec, [self.together(block) for block in blocks])
 
+    def gradient(self) -> Any:
+        """Return the gradient of a single number."""
+        with self.level:  # an error shows values as they are within
+            self.ways.scalar(self.run, self, self.name)
+        return self.pull([np.ones(())])
 
-def gradient(
-    run: Run, ways: Convention, name: str, fun: Any, argnums: Any, arguments: Any, named: Any, has_aux: bool = False
-) -> tuple[Any, Any, Any]:
-    """Return what a function gives, its gradient, and what it gives beside."""
-    done = Applied(run, ways, name, fun, argnums, arguments, named, has_aux)
-    with done.level:  # an error shows values as they are within
-        ways.scalar(run, done, name)
-    g = done.pull([np.ones(())])
-    return done.value, g, done.aux
+    def beside(self, made: Any) -> Any:
+        """Return a result, with what the function gave beside where that is asked for."""
+        return (made, self.aux) if self.has_aux else made
 
 
-def jacobian_maker(ways: Convention, name: str) -> Callable[..., Made]:
-    """Return ``jacrev`` or ``jacfwd``: they give the same numbers."""
+def transformation(ways: Convention, name: str, result: Callable[[Applied], Any]) -> Callable[..., Made]:
+    """Return a function of functions: what it makes of one is called with inputs of its own, and gives ``result``."""
 
-    def make(run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, *_: Any, **__: Any) -> Made:
+    def make(
+        run: Run, fun: Any = None, argnums: Any = 0, has_aux: bool = False, *_: Any, func: Any = None,
+        argnum: Any = None, **__: Any,
+    ) -> Made:  # fmt: skip
+        function, places = ways.function(run, func if fun is None else fun), argnums if argnum is None else argnum
+
         def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            done = Applied(run, ways, name, fun, argnums, arguments, named, has_aux)
-            return (done.jacobian(), done.aux) if has_aux else done.jacobian()
+            return result(Applied(run, ways, name, function, places, arguments, named, has_aux))
 
-        return Made(run_it, fun)
-
-    return make
-
-
-def hessian_maker(ways: Convention) -> Callable[..., Made]:
-    """Return ``hessian``: the Jacobian of a Jacobian."""
-
-    def make(run: Run, fun: Any, argnums: Any = 0, has_aux: bool = False, *_: Any) -> Made:
-        inner = jacobian_maker(ways, "jacrev")(run, fun, argnums, has_aux)
-        return Made(jacobian_maker(ways, "jacfwd")(run, inner, argnums, has_aux).run_it, fun)
+        return Made(run_it, function)
 
     return make
+
+
+def second(outer: Callable[..., Made], inner: Callable[..., Made]) -> Callable[..., Made]:
+    """Return one transformation of what another gives: ``hessian`` is the Jacobian of a Jacobian."""
+    return lambda run, fun, argnums=0, has_aux=False, *_, **__: outer(
+        run, inner(run, fun, argnums, has_aux), argnums, has_aux
+    )
 
 
 def pushed_through(
@@ -207,28 +221,44 @@ def pushed_through(
     return (done.value, push, done.aux) if has_aux else (done.value, push)
 
 
-def pulled_back(
-    run: Run, ways: Convention, fun: Any, primals: Sequence[Any], has_aux: bool,
-    cotangents: Callable[[Run, Applied, Any], list[Any]],
-) -> tuple[Any, ...]:  # fmt: skip
-    """Return what a function gives, the function that pulls v back, and with ``has_aux`` what it gives beside."""
-    done = Applied(run, ways, "vjp", fun, tuple(range(len(primals))), primals, None, has_aux)
-    value = done.value
+def transformations(ways: Convention) -> dict[str, Callable[..., Any]]:
+    """Return the functions of functions that JAX and ``torch.func`` have in common, by name."""
 
-    def pull(run: Run, *given: Any, **_: Any) -> Any:
-        vs = cotangents(run, done, given[0] if len(given) == 1 else tuple(given))
-        done.call = Call(run, fun)
-        return done.pull(vs, np.asarray(vs[0].value) if vs else None)
+    def jvp(run: Run, func: Any, primals: Any, tangents: Any, has_aux: bool = False, *, strict: bool = False) -> Any:
+        function = ways.function(run, func)
+        ways.pairs(run, primals, tangents)
+        return pushed_through(run, ways, function, primals, tangents, has_aux)
 
-    return (value, Made(pull, fun), done.aux) if has_aux else (value, Made(pull, fun))
+    def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False, **_: Any) -> Any:
+        function = ways.function(run, func)
+        done = Applied(run, ways, "vjp", function, tuple(range(len(primals))), primals, None, has_aux)
+        value = done.value
+
+        def pull(run: Run, *cotangents: Any, **_: Any) -> Any:
+            vs = ways.cotangents(run, done, cotangents[0] if len(cotangents) == 1 else tuple(cotangents))
+            done.call = Call(run, function)
+            return done.pull(vs, np.asarray(vs[0].value) if vs else None)
+
+        return (value, Made(pull, function), done.aux) if has_aux else (value, Made(pull, function))
+
+    def linearize(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
+        function = ways.function(run, func)
+        made = run.call(function, [ways.arrays(run, primal) for primal in primals])
+        push = Made(lambda run, *vs: pushed_through(run, ways, function, primals, vs, has_aux)[1], function)
+        return (made[0], push, made[1]) if has_aux else (made, push)
+
+    jacobians = {name: transformation(ways, name, lambda done: done.beside(done.jacobian())) for name in JACOBIANS}
+    return {
+        "grad": transformation(ways, "grad", lambda done: done.beside(done.gradient())), **jacobians,
+        "hessian": second(jacobians["jacfwd"], jacobians["jacrev"]), "jvp": jvp, "vjp": vjp, "linearize": linearize,
+    }  # fmt: skip
+
+
+JACOBIANS = ("jacrev", "jacfwd")
+"""Functions that give the same numbers."""
 
 
 # ---- torch.func, under functorch's names too
-def names(name: str) -> tuple[str, ...]:
-    """Return the dotted names of a function."""
-    return (f"torch.func.{name}", f"functorch.{name}")
-
-
 class Torch(Convention):
     """PyTorch's."""
 
@@ -283,39 +313,20 @@ class Torch(Convention):
             run.fail_as("torch jvp tree")
         return vs
 
+    def cotangents(self, run: Run, done: Applied, cotangents: Any) -> list[Any]:
+        """Return v for each output."""
+        vs, its = flatten(run, cotangents, False)
+        if not its.same(done.spec):
+            run.fail_as("torch v tree", its.inner(), done.spec.inner())
+        return vs
+
+    def pairs(self, run: Run, primals: Any, tangents: Any) -> None:
+        """Raise what PyTorch raises for primals that are no tuple."""
+        if not isinstance(primals, tuple):
+            run.fail_as("jvp tuple")
+
 
 TORCH = Torch()
-
-
-def gradient_maker(with_value: bool) -> Callable[..., Made]:
-    """Return ``grad`` or ``grad_and_value``: what they make gives the gradient, and after it the value."""
-
-    def make(run: Run, func: Any, argnums: Any = 0, has_aux: bool = False) -> Made:
-        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            value, g, aux = gradient(run, TORCH, "grad", func, argnums, arguments, named, has_aux)
-            if with_value:
-                return (g, (value, aux)) if has_aux else (g, value)
-            return (g, aux) if has_aux else g
-
-        return Made(run_it, func)
-
-    return make
-
-
-def cotangents_of(run: Run, done: Applied, given: Any) -> list[Any]:
-    """Return v for each output; raises what PyTorch raises where they are put together in another way."""
-    vs, its = flatten(run, given, False)
-    if not its.same(done.spec):
-        run.fail_as("torch v tree", its.inner(), done.spec.inner())
-    return vs
-
-
-@native(*names("jvp"))
-def jvp(run: Run, func: Any, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """Return what a function gives, and J·v."""
-    if not isinstance(primals, tuple):
-        run.fail_as("jvp tuple")
-    return pushed_through(run, TORCH, func, primals, tangents, has_aux)
 
 
 @native("torch.func.vmap", "torch.vmap", "functorch.vmap")
@@ -379,13 +390,6 @@ def stack_module_state(run: Run, models: Any) -> Any:
     return tuple(tables)
 
 
-@native("torch.func.linearize")
-def linearize(run: Run, func: Any, *primals: Any) -> Any:
-    """Return what a function gives, and the function that pushes v forward."""
-    push = Made(lambda run, *tangents: pushed_through(run, TORCH, func, primals, tangents)[1], func)
-    return run.call(func, list(primals)), push
-
-
 # ---- torch.autograd.forward_ad
 class DualLevel(Context):
     """``with dual_level()``: inside, tensors may have tangents."""
@@ -434,15 +438,12 @@ def unpack_dual(run: Run, tensor: Tensor) -> Any:
     return Named("UnpackedDualTensor", {"primal": level.settled(tensor), "tangent": tangent})
 
 
-TRANSFORMS: dict[str, Any] = {
-    "grad": gradient_maker(with_value=False), "grad_and_value": gradient_maker(with_value=True),
-    "jacrev": jacobian_maker(TORCH, "jacrev"), "jacfwd": jacobian_maker(TORCH, "jacfwd"),
-    "hessian": hessian_maker(TORCH),
-    "vjp": lambda run, func, *primals, has_aux=False: pulled_back(run, TORCH, func, primals, has_aux, cotangents_of),
+for _name, _work in {
+    **transformations(TORCH),
+    "grad_and_value": transformation(TORCH, "grad", lambda done: (done.gradient(), done.beside(done.value))),
     "functionalize": lambda run, func, **_: func,  # writes in place are none of its effects here either
-}  # fmt: skip
-for _name, _work in TRANSFORMS.items():
-    native(*names(_name))(_work)
+}.items():
+    native(f"torch.func.{_name}", f"functorch.{_name}")(_work)
 TABLE["functorch.make_fx"] = TABLE["functorch.functionalize"]
 for _name in ("dual_level", "enter_dual_level"):
     TABLE[f"torch.autograd.forward_ad.{_name}"] = lambda run: DualLevel()

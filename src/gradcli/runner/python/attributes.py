@@ -34,7 +34,7 @@ from gradcli.runner.python.containers import (
     item_of,
     whole,
 )
-from gradcli.runner.python.host_attributes import DUNDERS, FLOATS, KINDS, OF_CLASSES, host_attribute
+from gradcli.runner.python.host_attributes import DUNDERS, FIELDS, FLOATS, KINDS, OF_CLASSES, host_attribute
 from gradcli.runner.python.operators import (
     hashable,
 )
@@ -51,6 +51,7 @@ from gradcli.runner.values import (
     Keyed,
     Method,
     Module,
+    Named,
     Progress,
     Property,
     Super,
@@ -244,7 +245,7 @@ def raw_items(name: str) -> Callable[..., Any]:
         if not isinstance(me, list) or name == "__getitem__":
             return item_of(run, me, key)
         change = getattr(list, name)
-        return by_python(run, lambda: change(me, whole(run, key), *value), "list assignment index out of range")
+        return by_python(run, lambda: change(me, whole(run, key), *value))
 
     return run_it
 
@@ -264,6 +265,9 @@ def raw_member(run: Run, me: Any, name: str) -> Any:
     for kind, table in KINDS:
         if isinstance(me, kind) and name in table:
             return Bound(table[name], me)
+    for kinds, readers in FIELDS:
+        if isinstance(me, kinds) and name in readers:
+            return readers[name](run, me)
     if name in DUNDERS and hasattr(plain_value(me), name):
         return Bound(lambda run, me, *a: DUNDERS[name](run, plain_value(me), *a), me)
     return UNBOUND
@@ -323,6 +327,8 @@ def assign_attribute(run: Run, base: Any, name: str, value: Any) -> None:
         if before is not UNBOUND and not isinstance(before, bool | int | float | str | None):
             raise run.refuse(f"{full} stays as it is: gradcli does not change what libraries have")
         run.resolved[full] = value
+    elif isinstance(base, Named) and name in base.fields:
+        run.fail("AttributeError", "can't set attribute")
     elif not isinstance(base, Foreign | TableFunction):
         no_attribute(run, base, name)
 

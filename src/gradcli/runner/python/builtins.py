@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from functools import cache, cmp_to_key
 from typing import Any
@@ -18,6 +19,7 @@ from gradcli.runner.state import Run, constant
 from gradcli.runner.values import (
     OBJECT,
     UNBOUND,
+    VIEWS,
     Bound,
     Class,
     ClassMethod,
@@ -104,7 +106,7 @@ def to_int(run: Run, x: Any = 0, base: Any = None) -> Any:
     try:
         return int(x) if base is None else int(x, base)
     except (ValueError, OverflowError) as error:
-        literal = isinstance(error, ValueError) and not str(error).startswith("Exceeds")
+        literal = isinstance(x, str) and not str(error).startswith(("Exceeds", "int() base"))
         text = f"invalid literal for int() with base {base or 10}: {x!r}" if literal else str(error)
         return run.fail(type(error).__name__, text)
 
@@ -179,21 +181,27 @@ NDARRAY = Class("ndarray", [], {}, qualified="numpy.ndarray")
 JAX_ARRAY = Class("ArrayImpl", [], {}, qualified="jaxlib.xla_extension.ArrayImpl")
 SIZE = Class("Size", [TUPLE], {}, lambda run, x=(): Size(take(run, x)), qualified="torch.Size")
 DTYPE = Class("dtype", [], {}, qualified="torch.dtype")
+COLLECTIONS: dict[Any, Class] = {
+    kind: Class(kind.__name__, [] if kind is deque else [DICT], {}, qualified=f"collections.{kind.__name__}")
+    for kind in (deque, Counter, OrderedDict, defaultdict)
+}
+"""The classes of Python's ``collections``, whose objects are Python's own."""
 WALKS: tuple[Any, ...] = (
-    *map(iter, ([], (), {}, set(), "", range(1))), {}.keys(), {}.values(), {}.items(), enumerate(()), zip(),
-    reversed([]),
+    *map(iter, ([], (), {}, set(), "", range(1))), enumerate(()), zip(), reversed([]),
 )  # fmt: skip
 """What walks over Python's own containers, one of each kind."""
 HOST: tuple[tuple[Any, Class], ...] = (
     (bool, type_class("bool", lambda run, x=False: truth(run, x), INT)), (int, INT), (float, FLOAT), (str, STR),
-    (list, type_class("list", lambda run, x=(): take(run, x))), (Size, SIZE), (tuple, TUPLE), (dict, DICT),
+    (list, type_class("list", lambda run, x=(): take(run, x))), (Size, SIZE), (tuple, TUPLE), *COLLECTIONS.items(),
+    (dict, DICT),
     (set, type_class("set", lambda run, x=(): {hashable(run, item) for item in take(run, x)})),
     (frozenset, type_class("frozenset", lambda run, x=(): frozenset(hashable(run, item) for item in take(run, x)))),
     (range, type_class("range", make_range)), (slice, type_class("slice", lambda run, *bounds: slice(*bounds))),
     (complex, type_class("complex", refuse_complex)), (type(None), type_class("NoneType")),
     (Closure, type_class("function")), (Bound, METHOD), (Method, METHOD), (type(...), type_class("ellipsis")),
     (type(NotImplemented), type_class("NotImplementedType")),
-    *[(type(one), type_class(type(one).__name__)) for one in WALKS], (Class, TYPE), (Module, type_class("module")),
+    *[(kind, type_class(kind.__name__)) for kind in (*map(type, WALKS), *VIEWS)], (Class, TYPE),
+    (Module, type_class("module")),
     (DType, DTYPE), (Iterator, type_class("generator")), (TableFunction, NATIVE),
     (bytes, type_class("bytes", make_bytes)),
 )  # fmt: skip
@@ -230,8 +238,8 @@ def type_of(_run: Run, x: Any) -> Any:
 def type_name(x: Any) -> str:
     """Return what Python calls the type of a value, for messages."""
     kind = type_of(None, x)  # type: ignore[arg-type]
-    is_numpy = isinstance(kind, Class) and kind.qualified.startswith("numpy.")
-    return str(kind.qualified if is_numpy else kind.name)
+    in_full = isinstance(kind, Class) and kind.qualified.startswith(("numpy.", "collections."))
+    return str(kind.qualified if in_full and kind.name != "Counter" else kind.name)
 
 
 ABSTRACT = {
@@ -242,6 +250,11 @@ ABSTRACT = {
 }  # fmt: skip
 
 
+def is_abstract(name: str, kind: Any) -> bool:
+    """Return whether a class of Python's, by its name, has what an abstract one asks for."""
+    return isinstance(kind, Foreign) and name in ABSTRACT.get(kind.name.rpartition(".")[2], ())
+
+
 def is_kind(run: Run, x: Any, kinds: Any) -> bool:
     """Return whether a value is of a class, or of one of several."""
     if isinstance(kinds, tuple):
@@ -250,7 +263,7 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
         return True
     own = type_of(run, x)
     if isinstance(kinds, Foreign):
-        return isinstance(own, Class) and own.name in ABSTRACT.get(kinds.name.rpartition(".")[2], ())
+        return isinstance(own, Class) and is_abstract(own.name, kinds)
     if isinstance(kinds, DType):
         is_number = isinstance(x, Tensor) and (x.library == "jax" or (x.library == "numpy" and not x.shape))
         return is_number and x.dtype == kinds.name
@@ -272,6 +285,11 @@ def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any =
         run.print(text)
     elif not isinstance(file, Foreign):
         run.call(run.attribute(file, "write"), [text])
+
+
+@builtin
+def repr_(run: Run, x: Any) -> str:
+    return to_repr(run, x)
 
 
 @builtin
@@ -316,6 +334,10 @@ def extreme(sign: str, word: str) -> Any:
     """Return Python's ``max`` or ``min``: of items, or of several values, the first of those that are equal."""
 
     def run_it(run: Run, *values: Any, key: Any = None, default: Any = UNBOUND) -> Any:
+        if not values:
+            run.fail("TypeError", f"{word} expected at least 1 argument, got 0")
+        if len(values) > 1 and default is not UNBOUND:
+            run.fail("TypeError", f"Cannot specify a default for {word}() with multiple positional arguments")
         items = take(run, values[0]) if len(values) == 1 else list(values)
         if not items:
             return run.fail("ValueError", f"{word}() arg is an empty sequence") if default is UNBOUND else default
@@ -378,13 +400,15 @@ def zip_(run: Run, *parts: Any, strict: bool = False) -> Iterator[Any]:
 def reversed_(run: Run, items: Any) -> Any:
     if (made := ask(run, items, "__reversed__")) is not UNBOUND:
         return made
-    if isinstance(items, set | frozenset):
+    if isinstance(items, set | frozenset | int | float | None):
         run.fail("TypeError", f"'{type_name(items)}' object is not reversible")
     return reversed(take(run, items))
 
 
 @builtin
 def map_(run: Run, function: Any, *parts: Any) -> Any:
+    if not parts:
+        run.fail("TypeError", "map() must have at least two arguments.")
     walks = zip(*[walk(run, part) for part in parts], strict=False)
     return run.over((run.call(function, list(items)) for items in walks), parts)
 
@@ -410,8 +434,14 @@ def round_(run: Run, x: Any, digits: Any = None) -> Any:
 
 
 @builtin
-def issubclass_(_run: Run, kind: Any, kinds: Any) -> bool:
-    return any(kind.is_a(one) for one in (kinds if isinstance(kinds, tuple) else (kinds,)))
+def issubclass_(run: Run, kind: Any, kinds: Any) -> bool:
+    several = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not isinstance(kind, Class | Foreign):
+        run.fail("TypeError", "issubclass() arg 1 must be a class")
+    if not all(isinstance(one, Class | Foreign) for one in several):
+        run.fail("TypeError", "issubclass() arg 2 must be a class, a tuple of classes, or a union")
+    order = kind.order if isinstance(kind, Class) else [kind]
+    return any(one is OBJECT or one in order or any(is_abstract(base.name, one) for base in order) for one in several)
 
 
 @builtin
@@ -433,6 +463,8 @@ def or_default(work: Callable[[], Any], kind: str, default: tuple[Any, ...]) -> 
 
 @builtin
 def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
+    if not isinstance(name, str):
+        run.fail("TypeError", f"attribute name must be string, not '{type_name(name)}'")
     return or_default(lambda: run.attribute(x, name), "AttributeError", default)
 
 
@@ -440,6 +472,8 @@ def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
 def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
     if x is None:
         raise run.refuse("'vars' of a module would be written to: gradcli does not run it")
+    if not hasattr(x, "fields"):
+        run.fail("TypeError", "vars() argument must have __dict__ attribute")
     return x.fields
 
 
@@ -499,7 +533,7 @@ BUILTINS |= {
     "all": lambda run, items: all(truth(run, item) for item in iterate(run, items)),
     "pow": lambda run, x, y, modulus=None: operate(run, "**", x, y) if modulus is None else pow(x, y, modulus),
     "divmod": lambda run, x, y: (operate(run, "//", x, y), operate(run, "%", x, y)),
-    "isinstance": is_kind, "repr": to_repr, "format": format_value,
+    "isinstance": is_kind, "format": format_value,
     "hasattr": lambda run, x, name: getattr_(run, x, name, UNBOUND) is not UNBOUND,
     "delattr": lambda run, x, name: run.delete_attribute(x, name),
     "dir": lambda run, x: sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)}),

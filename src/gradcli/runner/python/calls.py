@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from collections.abc import Generator, Sequence
 from functools import cache
@@ -18,8 +19,8 @@ from gradcli.runner.converting import bound_call, cast_call, convert, wrap
 from gradcli.runner.exceptions import KINDS, of_host, torch_error, type_error
 from gradcli.runner.library import METHODS, TABLE, host_of, look_up, new_hosted, refuse_effect, refuse_theirs
 from gradcli.runner.python.containers import refuse_stale, write_back
-from gradcli.runner.python.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
-from gradcli.runner.state import DEEP, Run
+from gradcli.runner.python.operators import PRODUCTS, SHORT, in_names_of, plain_in_jax, refuse_types, together
+from gradcli.runner.state import DEEP, Run, lay_out
 from gradcli.runner.values import (
     UNBOUND,
     Bound,
@@ -114,17 +115,45 @@ def call_native(run: Run, what: Any, arguments: Arguments, named: Named) -> Any:
         try:
             inspect.signature(what).bind(run, *arguments, **named)
         except TypeError as misfit:
-            return run.fail("TypeError", f"{native_name(run, what)}() {misfit_text(what, misfit, arguments, named)}")
+            words = python_words(run, what, arguments, named)
+            words = words or f"{native_name(run, what)}() {misfit_text(what, misfit, arguments, named)}"
+            return run.fail("TypeError", words)
         except ValueError:  # it has no signature
             pass
+        return run.fail("TypeError", in_names_of(run, str(error), (*arguments, *named.values())))
+    except AttributeError as error:  # of what the native took for a value of another kind
+        words = f"got an argument of type '{run.type_name(error.obj)}', which it does not take"
+        return run.fail("TypeError", f"{native_name(run, what)}() {words}")
+    except (ValueError, LookupError, ZeroDivisionError, OverflowError) as error:
         raise of_host(error) or error from None
-    except (ValueError, LookupError, ZeroDivisionError, OverflowError, AttributeError) as error:
-        raise of_host(error) or error from None
+
+
+def python_words(run: Run, what: Any, arguments: Arguments, named: Named) -> str | None:
+    """Return what Python's own function says where it takes no such arguments; None for one that is no builtin.
+
+    It is called with an empty tuple in the place of each: it looks at how many there are first.
+    """
+    from gradcli.runner.python.host_attributes import OF_CLASSES
+
+    made = {name: kind.make if isinstance(kind, Class) else kind for name, kind in run.builtins.items()}
+    function = next((getattr(builtins, name, None) for name, one in made.items() if one is what), None)
+    if function is None:
+        kind, name = next((place for place, one in OF_CLASSES.items() if one is what), ("", ""))
+        method = getattr(getattr(builtins, kind, None), name, None)
+        function = method and (lambda *rest, **others: method(getattr(builtins, kind)(), *rest[1:], **others))
+    try:
+        function and function(*[()] * len(arguments), **dict.fromkeys(named, ()))
+    except TypeError as error:
+        return None if "'tuple'" in str(error) else str(error)
+    return None
 
 
 def native_name(run: Run, what: Any) -> str:
     """Return what a message calls a native: the last part of the name that a script calls it by."""
-    names = (name for name, one in (*TABLE.items(), *run.builtins.items()) if one is what)
+    from gradcli.runner.python.host_attributes import OF_CLASSES
+
+    methods = ((name, one) for (_, name), one in OF_CLASSES.items())
+    names = (name for name, one in (*TABLE.items(), *run.builtins.items(), *methods) if one is what)
     return next(names, getattr(what, "__name__", "function").strip("_")).rpartition(".")[2]
 
 
@@ -222,6 +251,10 @@ def bind(run: Run, closure: Closure, frame: Frame, arguments: Arguments, named: 
         words = f"{'argument' if takes == '1' else 'arguments'} but {len(arguments)}"
         was = "was" if len(arguments) == 1 else "were"
         run.fail("TypeError", f"{name} takes {takes} positional {words} {was} given")
+    alone = [key for key in named if key in positional[: code.by_position_alone]]
+    if alone and code.options is None:
+        what = "got some positional-only arguments passed as keyword arguments"
+        run.fail("TypeError", f"{name} {what}: '{', '.join(alone)}'")
     options: Named = {}
     taken, by_name = set(positional[: len(arguments)]), positional[code.by_position_alone :]
     for key, value in named.items():
@@ -452,6 +485,8 @@ def call_table(run: Run, what: TableFunction, arguments: Arguments, named: Named
     try:
         made = bound([run.f, *values])
     except GradcliError as error:
+        if torch and function.name == "mean" and tensors and not tensors[0].value.size:
+            return run.operate("/", run.function("sum", *arguments, **named), 0.0)
         if torch and error.kind in KINDS:
             run.fail_with(torch_error(function.name, by_parameter(registers, given)))
         raise
@@ -467,7 +502,13 @@ def call_table(run: Run, what: TableFunction, arguments: Arguments, named: Named
     if several and run.graph.origins is not None:
         by_name = dict(zip(named, values[len(arguments) :], strict=True))
         run.graph.calls[made.index] = Called(function, tuple(values[: len(arguments)]), by_name, first)
-    return wrap(run, made, result, library, made_by, tensors, (bound, values))
+    wrapped = wrap(run, made, result, library, made_by, tensors, (bound, values))
+    keeps_layout = function.family == "elementwise" or function.name in KEEPING or (function.op and function.op.formula)
+    return wrapped if not torch or keeps_layout else lay_out(wrapped)
+
+
+KEEPING = ("clone", "sort", "where")
+"""Functions beside those of single entries whose results lie in memory as their arguments do."""
 
 
 WRITTEN_TO = {"out", "inplace"}
@@ -540,6 +581,7 @@ def made_type(
         made = made[0]
     made = made.values if isinstance(made, Pair) else made[0] if isinstance(made, Parts) else made
     kind = kind_of(value_of(made))
+    rounds = rounds or function.name == "einsum"  # which computes in doubles
     numbers = [v for v in arguments if type(v) in (int, float, bool)] if function.kinds.beside != "first" else []
     if library == "jax" and asked is not None:
         result = asked if run.x64 else SHORT.get(asked, asked)
@@ -549,9 +591,9 @@ def made_type(
         result = result if function.family in ("elementwise", "shaping", "neural") else strong(result)
     else:
         result = asked or result_type(run, function.name, kind, tensors, numbers, library, rounds)
-    if kind != "f" and category(result) == 2 and asked is None:
+    if kind != "f" and category(result) == 2 and asked is None and function.name != "float_power":
         result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
-    if category(result) < 2 and kind == "f" and not rounds:
+    if category(result) < 2 and kind == "f" and not rounds and function.name != "einsum":
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
         result = strong(result) if tensors else result
     return result
@@ -573,7 +615,7 @@ def result_type(
         return "int64" if result == "bool" else result
     if kind == "b" and name not in SUMS:
         return "bool"
-    return "int64" if result == "bool" and kind != "f" and name in ("square", "clip") else result
+    return "int64" if result == "bool" and kind == "i" and name in ("square", "clip", "where") else result
 
 
 def check_arguments(

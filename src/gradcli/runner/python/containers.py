@@ -1,14 +1,11 @@
-"""Lists, dictionaries and what else has items: reading, writing and walking over them, and writes in place.
-
-``Deque``, ``Counter`` and the like are those of Python's library.
-"""
+"""Lists, dictionaries and what else has items: reading, writing and walking over them, and writes in place."""
 
 from __future__ import annotations
 
-import collections
 import itertools
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -36,11 +33,16 @@ from gradcli.runner.state import LONG, Run, show
 from gradcli.runner.values import (
     TITLES,
     UNBOUND,
+    VIEWS,
+    Bound,
     Class,
+    Closure,
     Foreign,
     Instance,
+    Method,
     Progress,
     Size,
+    TableFunction,
     Tensor,
     View,
     as_dtype,
@@ -51,9 +53,8 @@ from gradcli.runner.values import (
 
 WRITTEN = "[]="
 """What an assignment to entries is called among the functions that make tensors."""
-ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes)
-VIEWS: tuple[type, ...] = (type({}.items()), type({}.keys()), type({}.values()))
-CHANGING: tuple[type, ...] = (dict, set, *VIEWS)
+ITERABLE = (list, tuple, dict, set, frozenset, str, range, bytes, deque)
+CHANGING: tuple[type, ...] = (dict, set, deque, *VIEWS)
 LONGEST_TUPLE = 32
 """Items up to which PyTorch takes a list in an index for a tuple."""
 NO_INDEX = "only integer tensors of a single element can be converted to an index"
@@ -189,12 +190,11 @@ def subscript(run: Run, base: Any, key: Any) -> Any:  # noqa: C901, PLR0911 - on
     if (made := ask(run, base, "__getitem__", key)) is not UNBOUND:
         return made
     if isinstance(base, dict):
-        place = hashable(run, key)
-        if place in base:
-            return base[place]
-        missing = getattr(base, "missing", None)
-        return raise_key(key) if missing is None else missing(run, place)
-    if isinstance(base, list | tuple | str | range | bytes):
+        try:
+            return base[hashable(run, key)]
+        except KeyError:
+            return raise_key(key)
+    if isinstance(base, list | tuple | str | range | bytes | deque):
         return item_of(run, base, key)
     if isinstance(base, Foreign):
         return base
@@ -207,24 +207,24 @@ def subscript(run: Run, base: Any, key: Any) -> Any:  # noqa: C901, PLR0911 - on
         return run.call(run.attribute(base, "__class_getitem__"), [key])
     if hasattr(type(base), "subscript"):
         return base.subscript(run, key)
-    if not isinstance(base, (*HOST_KINDS, Instance)):
+    is_function = isinstance(base, Closure | Bound | Method | TableFunction) or callable(base)
+    if not isinstance(base, (*HOST_KINDS, Instance)) and not is_function:
         return base  # a subscript of a type, as in list[int]
     return run.fail("TypeError", f"'{run.type_name(base)}' object is not subscriptable")
 
 
-def by_python(run: Run, work: Callable[[], Any], out_of_range: str | None = None) -> Any:
+def by_python(run: Run, work: Callable[[], Any]) -> Any:
     """Return what Python itself does of items; its errors are exceptions of the script."""
     try:
         return work()
     except (IndexError, TypeError, ValueError) as error:
-        text = out_of_range if isinstance(error, IndexError) and out_of_range else str(error)
-        return run.fail(type(error).__name__, text)
+        return run.fail(type(error).__name__, str(error))
 
 
 def item_of(run: Run, base: Any, key: Any) -> Any:
     """Return an item or a slice of a list, a tuple, a text or a range."""
     place = whole(run, key)
-    if not isinstance(place, int | slice):
+    if not isinstance(place, int | slice) and not isinstance(base, deque):
         if isinstance(place, Tensor) and place.library == "torch":
             run.fail("TypeError", NO_INDEX)
         if isinstance(base, str):
@@ -255,9 +255,9 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
         return
     elif isinstance(base, dict):
         base[hashable(run, key)] = value
-    elif isinstance(base, list):
+    elif isinstance(base, list | deque):
         items = take(run, value) if isinstance(key, slice) else value
-        by_python(run, lambda: base.__setitem__(whole(run, key), items), "list assignment index out of range")
+        by_python(run, lambda: base.__setitem__(whole(run, key), items))
     elif not isinstance(base, Foreign):
         run.fail("TypeError", f"'{run.type_name(base)}' object does not support item assignment")
 
@@ -267,11 +267,12 @@ def delete(run: Run, base: Any, key: Any) -> None:
     if ask(run, base, "__delitem__", key) is not UNBOUND:
         return
     if isinstance(base, dict):
-        if hashable(run, key) not in base:
+        try:
+            del base[hashable(run, key)]
+        except KeyError:
             raise_key(key)
-        del base[hashable(run, key)]
-    elif isinstance(base, list):
-        by_python(run, lambda: base.__delitem__(whole(run, key)), "list assignment index out of range")
+    elif isinstance(base, list | deque):
+        by_python(run, lambda: base.__delitem__(whole(run, key)))
     elif isinstance(base, Tensor) and base.library == "torch":
         run.fail("TypeError", "Tensor does not support deleting items")
     elif not isinstance(base, Foreign):
@@ -470,14 +471,14 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
         first = run.count
         refuse_stale(run, before)
         write_back(run, before, of_tensors(run, sign, before, change), first)
-    elif isinstance(before, list) and sign == "+":
+    elif isinstance(before, list | deque) and sign == "+":
         run.call(run.attribute(before, "extend"), [change])
-    elif type(before) is set and sign in "|&-^":
+    elif type(before) in (set, Counter) and sign in "|&-^+":
         made = operate(run, sign, before, change)
         before.clear()
         before.update(made)
-    elif type(before) is dict and sign == "|":
-        before.update(change)
+    elif type(before) in (dict, OrderedDict, defaultdict) and sign == "|":
+        run.call(run.attribute(before, "update"), [change])
     else:
         made = ask(run, before, f"__i{METHODS[sign]}__", change)
         return operate(run, sign, before, change) if made is UNBOUND or made is NotImplemented else made
@@ -511,144 +512,3 @@ def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None,
         run.fail("TypeError", "Cannot cast ufunc output to the type of the array")
     node = spread(run, made.node, shape)
     run.write(target, node if type(node) in NODES else np.array(node), first, made_by or made.made_by)
-
-
-# ---- lists and dictionaries of Python's library
-class DefaultDict(dict):  # type: ignore[type-arg]
-    """``collections.defaultdict``: a key that is not there is entered with what its factory gives."""
-
-    script_class: Class
-
-    def __init__(self, default: Any = None, items: Any = ()) -> None:
-        super().__init__(items)
-        self.default = default
-
-    def missing(self, run: Run, key: Any) -> Any:
-        if self.default is None:
-            raise_key(key)
-        self[key] = made = run.call(self.default)
-        return made
-
-    def copy(self) -> DefaultDict:
-        return DefaultDict(self.default, self)
-
-    def shown(self, quoted: Any) -> str:
-        return f"defaultdict({quoted(self.default)}, {quoted(dict(self))})"
-
-    attributes: ClassVar[dict[str, Any]] = {"default_factory": lambda run, me: me.default}
-
-
-class OrderedDict(dict):  # type: ignore[type-arg]
-    """``collections.OrderedDict``."""
-
-    script_class: Class
-
-    def copy(self) -> OrderedDict:
-        return OrderedDict(self)
-
-    def shown(self, quoted: Any) -> str:
-        return f"OrderedDict({quoted(list(self.items())) if self else ''})"
-
-    attributes: ClassVar[dict[str, Any]] = {"popitem": lambda run, me: lambda run, last=True: pop_item(run, me, last)}
-
-
-def pop_item(_run: Run, table: dict[Any, Any], last: bool = True) -> Any:
-    """Take the last or the first entry out."""
-    if not table:
-        raise_key("dictionary is empty")
-    key = next(reversed(table)) if last else next(iter(table))
-    return key, table.pop(key)
-
-
-class Counter(collections.Counter):  # type: ignore[type-arg]
-    """``collections.Counter``."""
-
-    script_class: Class
-
-    def missing(self, _run: Run, _key: Any) -> int:
-        return 0
-
-    def copy(self) -> Counter:
-        return Counter(self)
-
-    def shown(self, quoted: Any) -> str:
-        return f"Counter({quoted(dict(self.most_common()))})" if self else "Counter()"
-
-    def __add__(self, other: Any) -> Counter:
-        return Counter(super().__add__(other))
-
-    def __sub__(self, other: Any) -> Counter:
-        return Counter(super().__sub__(other))
-
-    def __and__(self, other: Any) -> Counter:
-        return Counter(super().__and__(other))
-
-    def __or__(self, other: Any) -> Counter:  # type: ignore[override]
-        return Counter(super().__or__(other))
-
-    attributes: ClassVar[dict[str, Any]] = {
-        "update": lambda run, me: lambda run, items=(), **named: count(run, me, items, named, 1),
-        "subtract": lambda run, me: lambda run, items=(), **named: count(run, me, items, named, -1),
-        "total": lambda run, me: lambda run: sum(me.values()),
-        "most_common": lambda run, me: lambda run, n=None: me.most_common(n),
-        "elements": lambda run, me: lambda run: me.elements(),
-    }
-
-
-def count(run: Run, table: Counter, items: Any, named: dict[str, Any], by: int) -> None:
-    """Count items, or add counts."""
-    if isinstance(items, dict):
-        items, named = (), {**items, **named}
-    for key, times in [*((hashable(run, item), 1) for item in iterate(run, items)), *named.items()]:
-        table[key] = table.get(key, 0) + by * times
-
-
-class Deque(list):  # type: ignore[type-arg]
-    """``collections.deque``: a list that lets go of items at its other end where it is full."""
-
-    script_class: Class
-
-    def __init__(self, items: Any = (), longest: int | None = None) -> None:
-        super().__init__(items)
-        self.longest = longest
-        self.trim()
-
-    def trim(self, first: bool = True) -> None:
-        if self.longest is not None and len(self) > self.longest:
-            over = len(self) - self.longest
-            del self[slice(over) if first else slice(self.longest, None)]
-
-    def copy(self) -> Deque:
-        return Deque(self, self.longest)
-
-    def shown(self, quoted: Any) -> str:
-        return f"deque({quoted(list(self))}{'' if self.longest is None else f', maxlen={self.longest}'})"
-
-    def grow(self, run: Run, more: list[Any], left: bool = False) -> None:
-        """Add items at one end, and let go of as many at the other."""
-        if left:
-            self[:0] = reversed(more)
-        else:
-            self += more
-        self.trim(first=not left)
-        run.bound(len(self), "a list has too many items")
-
-    def take_out(self, run: Run, place: int) -> Any:
-        """Take the first or the last item out."""
-        return self.pop(place) if self else run.fail("IndexError", "pop from an empty deque")
-
-    def rotate(self, n: int) -> None:
-        cut = len(self) - n % len(self) if self else 0
-        self[:] = [*self[cut:], *self[:cut]]
-
-    attributes: ClassVar[dict[str, Any]] = {
-        "maxlen": lambda run, me: me.longest,
-        "append": lambda run, me: lambda run, item: me.grow(run, [item]),
-        "appendleft": lambda run, me: lambda run, item: me.grow(run, [item], left=True),
-        "extend": lambda run, me: lambda run, items: me.grow(run, take(run, items)),
-        "extendleft": lambda run, me: lambda run, items: me.grow(run, take(run, items), left=True),
-        "popleft": lambda run, me: lambda run: me.take_out(run, 0),
-        "pop": lambda run, me: lambda run: me.take_out(run, -1),
-        "rotate": lambda run, me: lambda run, n=1: me.rotate(n),
-        "copy": lambda run, me: lambda run: me.copy(),
-    }

@@ -237,6 +237,9 @@ class Expressions(Compiler):
             made: list[Any] = []
             for several, part in zip(starred, parts, strict=True):
                 value = part(regs)
+                if several and isinstance(value, int | float | None):
+                    what = f"Value after * must be an iterable, not {regs[0].type_name(value)}"
+                    regs[0].fail("TypeError", what)
                 made += take(regs[0], value) if several else [plain(value)]
             return made
 
@@ -261,7 +264,10 @@ class Expressions(Compiler):
             made: dict[Any, Any] = {}
             for key, value in pairs:
                 if key is None:
-                    made.update(value(regs))
+                    other = value(regs)
+                    if not isinstance(other, dict):
+                        regs[0].fail("TypeError", f"'{regs[0].type_name(other)}' object is not a mapping")
+                    made.update(other)
                 else:
                     place = hashable(regs[0], key(regs))
                     made[place] = plain(value(regs))

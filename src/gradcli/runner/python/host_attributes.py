@@ -6,10 +6,12 @@ Nothing is looked up on the host, and what makes a text or a list longer is boun
 from __future__ import annotations
 
 import math
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.runner.exceptions import Raised, raise_key, raised
+from gradcli.runner.exceptions import Raised, raised
+from gradcli.runner.library import plain_value
 from gradcli.runner.printing import format_template
 from gradcli.runner.python.calls import (
     bound,
@@ -18,7 +20,6 @@ from gradcli.runner.python.calls import (
 from gradcli.runner.python.containers import (
     augmented,
     iterate,
-    pop_item,
     put,
     subscript,
     take,
@@ -46,6 +47,7 @@ from gradcli.runner.values import (
     Closure,
     Context,
     DType,
+    Hosted,
     Method,
     Named,
     Property,
@@ -58,13 +60,42 @@ MOST_ITEMS = "a list has too many items"
 MOST_LETTERS = "a text is too long"
 
 
-def by_host(kind: type, *names: str) -> Table:
-    """Return methods of one of Python's classes that need nothing of the run."""
+Read = Callable[[Run, Any], Any]
+"""What reads an argument for a method of Python's own."""
+
+
+def as_it_is(_run: Run, x: Any) -> Any:
+    """Return an argument that needs no care."""
+    return x
+
+
+def item(_run: Run, x: Any) -> Any:
+    """Return an argument that a container is to have."""
+    return plain(x)
+
+
+def keys(run: Run, items: Any) -> set[Any]:
+    """Return items as those of a set."""
+    return {hashable(run, each) for each in iterate(run, items)}
+
+
+def by_host(kind: type, *names: str, reads: tuple[Read, ...] = (as_it_is,), grows: bool = False) -> Table:
+    """Return methods that are those of Python's class: what they raise is what Python raises.
+
+    Each argument has its reader, and the last of these reads all that follow; one that ``grows`` is bounded.
+    """
 
     def method(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda run, me, *arguments: function(me, *arguments)
+        def run_it(run: Run, me: Any, *arguments: Any, **named: Any) -> Any:
+            read = [reads[min(k, len(reads) - 1)](run, x) for k, x in enumerate(arguments)]
+            made = function(me, *read, **named)
+            if grows:
+                run.bound(len(me), MOST_ITEMS)
+            return made
 
-    return {name: method(getattr(kind, name)) for name in names}
+        return run_it
+
+    return {name: method(getattr(kind, name)) for name in names}  # names of the tables below, none that a user wrote
 
 
 def by_builtin(*names: str) -> Table:
@@ -86,6 +117,14 @@ LENGTHS: dict[str, Callable[..., int]] = {
 """How long a method may make a text that is longer than its own."""
 
 
+def length_of(text: str, name: str, arguments: tuple[Any, ...]) -> int:
+    """Return how long a method may make a text; arguments that it does not take are left to it."""
+    try:
+        return LENGTHS[name](text, *arguments) if name in LENGTHS else len(text)
+    except TypeError:
+        return len(text)
+
+
 def of_text(name: str) -> Callable[..., Any]:
     """Return a method of texts that takes and gives texts and numbers alone."""
     function = getattr(str, name)  # one of the names below, and none that a user wrote
@@ -93,7 +132,7 @@ def of_text(name: str) -> Callable[..., Any]:
     def run_it(run: Run, text: str, *arguments: Any, **named: Any) -> Any:
         if any(isinstance(part, int) and abs(part) > 1_000_000 for part in (*arguments, *named.values())):
             run.bound(float("inf"), MOST_LETTERS)
-        run.bound(LENGTHS[name](text, *arguments) if name in LENGTHS else len(text), MOST_LETTERS)
+        run.bound(length_of(text, name, arguments), MOST_LETTERS)
         made = function(text, *arguments, **named)
         if isinstance(made, str):
             run.bound(len(made), MOST_LETTERS)
@@ -103,6 +142,8 @@ def of_text(name: str) -> Callable[..., Any]:
 
 
 def join(run: Run, text: str, items: Any) -> str:
+    if isinstance(items, int | float | None):
+        run.fail("TypeError", "can only join an iterable")
     parts = take(run, items)
     for k, part in enumerate(parts):
         if not isinstance(part, str):
@@ -131,18 +172,6 @@ def append(run: Run, items: list[Any], item: Any) -> None:
         run.bound(len(items), MOST_ITEMS)
 
 
-def grow(run: Run, items: list[Any], change: Callable[..., None], *arguments: Any) -> None:
-    """Put more items into a list."""
-    change(*arguments)
-    run.bound(len(items), MOST_ITEMS)
-
-
-def pop(run: Run, items: list[Any], place: int = -1) -> Any:
-    if not -len(items) <= place < len(items):
-        run.fail("IndexError", "pop index out of range" if items else "pop from empty list")
-    return items.pop(place)
-
-
 def place_of(run: Run, items: Any, item: Any, *bounds: int) -> int | None:
     """Return where the first item stands that equals another, None where there is none."""
     start, end = (*bounds, *(0, len(items))[len(bounds) :])
@@ -150,18 +179,23 @@ def place_of(run: Run, items: Any, item: Any, *bounds: int) -> int | None:
     return next((k for k in places if items[k] is item or equal(run, items[k], item)), None)
 
 
+MISSING = {list: "{} is not in list", tuple: "tuple.index(x): x not in tuple", deque: "{} is not in deque"}
+"""What Python says of an item that is not there."""
+
+
 def index(run: Run, items: Any, item: Any, *bounds: int) -> Any:
     place = place_of(run, items, item, *bounds)
     if place is not None:
         return place
-    text = "tuple.index(x): x not in tuple" if isinstance(items, tuple) else f"{run.quoted(item)} is not in list"
-    return run.fail("ValueError", text)
+    text = next(text for kind, text in MISSING.items() if isinstance(items, kind))
+    return run.fail("ValueError", text.format(run.quoted(item)))
 
 
-def remove(run: Run, items: list[Any], item: Any) -> None:
+def remove(run: Run, items: Any, item: Any) -> None:
     place = place_of(run, items, item)
     if place is None:
-        run.fail("ValueError", "list.remove(x): x not in list")
+        said = MISSING[deque].format(run.quoted(item)) if isinstance(items, deque) else "list.remove(x): x not in list"
+        run.fail("ValueError", said)
     else:
         del items[place]
 
@@ -171,43 +205,23 @@ def count_of(run: Run, items: Any, item: Any) -> int:
     return sum(1 for one in items if one is item or equal(run, one, item))
 
 
-def pop_key(run: Run, table: dict[Any, Any], key: Any, *default: Any) -> Any:
-    place = hashable(run, key)
-    return table.pop(place, *default) if place in table or default else raise_key(key)
+def update(run: Run, table: dict[Any, Any], other: Any = (), /, **named: Any) -> None:
+    table.update(run.call(run.builtin("dict"), [other], named))
 
 
-def update(run: Run, table: dict[Any, Any], *others: Any, **named: Any) -> None:
-    for other in others:
-        pairs = other if isinstance(other, dict) else {hashable(run, k): v for k, v in iterate(run, other)}
-        table.update(pairs)
-    table.update(named)
+def count(run: Run, table: Counter[Any], items: Any = None, /, by: int = 1, **named: int) -> None:
+    """Count items, or add counts; ``by`` is -1 to take them off."""
+    counts = items if isinstance(items, dict) else Counter([hashable(run, x) for x in iterate(run, items or ())])
+    for key, times in [*counts.items(), *named.items()]:
+        table[key] = table[key] + by * times
 
 
-def move_to_end(_run: Run, table: dict[Any, Any], key: Any, last: bool = True) -> None:
-    value = table.pop(key)
-    others = list(table.items())
-    table.clear()
-    table.update([*others, (key, value)] if last else [(key, value), *others])
-
-
-def combined(name: str) -> Callable[..., Any]:
-    """Return a method that combines sets."""
-    function = getattr(set, name)  # one of the names below, and none that a user wrote
-    return lambda run, items, *others: function(
-        set(items), *[{hashable(run, i) for i in iterate(run, o)} for o in others]
-    )
-
-
-def updated(name: str) -> Callable[..., Any]:
-    """Return a method that changes a set to what a combination gives."""
-    combine = combined(name)
-
-    def run_it(run: Run, items: set[Any], *others: Any) -> None:
-        made = combine(run, items, *others)
-        items.clear()
-        items.update(made)
-
-    return run_it
+def replaced(run: Run, me: Named, /, **changes: Any) -> Named:
+    """Return a tuple with names with other values of some."""
+    unknown = [name for name in changes if name not in me.fields]
+    if unknown:
+        run.fail("ValueError", f"Got unexpected field names: {unknown!r}")
+    return Named(me.name, dict(zip(me.fields, me, strict=True)) | changes, me.kind)
 
 
 def ratio_of(run: Run, x: Any) -> Any:
@@ -244,7 +258,7 @@ TEXTS = (
     "rfind", "index", "count", "title", "capitalize", "ljust", "rjust", "center", "zfill", "isdigit", "isalpha",
     "isalnum", "isspace", "isupper", "islower", "isnumeric", "isidentifier", "swapcase", "partition", "rpartition",
     "removeprefix", "removesuffix", "casefold", "expandtabs", "istitle", "isdecimal", "isascii", "isprintable",
-    "translate", "replace",
+    "translate", "replace", "rindex",
 )  # fmt: skip
 COMBINING = ("intersection", "difference", "symmetric_difference")
 FLOATS: Table = {
@@ -252,7 +266,8 @@ FLOATS: Table = {
     "is_integer": lambda run, x: untraced(x).is_integer(), "as_integer_ratio": ratio_of, "conjugate": lambda run, x: x,
     "__float__": lambda run, x: x, "__int__": lambda run, x: int(untraced(x)), **by_builtin("round", "abs"),
 }  # fmt: skip
-KINDS: tuple[tuple[Any, Table], ...] = (
+SEARCHING: Table = {"index": index, "count": count_of}
+KINDS: tuple[tuple[type, Table], ...] = (
     (str, {
         **{name: of_text(name) for name in TEXTS}, "join": join, "encode": encode,
         "format": lambda run, text, *arguments, **named: format_template(run, text, arguments, named),
@@ -262,34 +277,40 @@ KINDS: tuple[tuple[Any, Table], ...] = (
         "hex": lambda run, data: data.hex(),
     }),
     (list, {
-        **by_host(list, "clear", "reverse", "copy", "__len__"), "append": append, "pop": pop, "index": index,
-        "remove": remove, "count": count_of,
-        "extend": lambda run, items, more: grow(run, items, items.extend, take(run, more)),
-        "insert": lambda run, items, place, item: grow(run, items, items.insert, place, plain(item)),
+        **by_host(list, "clear", "reverse", "copy", "pop", "__len__"), "append": append,
+        **by_host(list, "extend", reads=(take,), grows=True),
+        **by_host(list, "insert", reads=(as_it_is, item), grows=True), **SEARCHING, "remove": remove,
         "sort": lambda run, items, *, key=None, reverse=False: items.__setitem__(
             slice(None), run.call(run.builtin("sorted"), [items], {"key": key, "reverse": reverse})),
     }),
-    (tuple, {
-        "index": index, "count": count_of, "_asdict": lambda run, named: dict(zip(named.fields, named, strict=True)),
-        "_replace": lambda run, named, **new: Named(
-            named.name, dict(zip(named.fields, named, strict=True)) | new, named.kind),
+    (deque, {
+        **by_host(deque, "clear", "reverse", "copy", "pop", "popleft", "rotate", "__len__"),
+        **by_host(deque, "append", "appendleft", reads=(item,)),
+        **by_host(deque, "extend", "extendleft", reads=(take,), grows=True),
+        **by_host(deque, "insert", reads=(as_it_is, item)), **SEARCHING, "remove": remove,
+    }),
+    (tuple, SEARCHING),
+    (Named, {"_asdict": lambda run, me: dict(zip(me.fields, me, strict=True)), "_replace": replaced}),
+    (Counter, {
+        "update": count, "subtract": lambda run, me, items=None, /, **named: count(run, me, items, by=-1, **named),
+        **by_host(Counter, "total", "most_common", "elements"),
+    }),
+    (OrderedDict, {
+        **by_host(OrderedDict, "items", "keys", "values", "popitem"),
+        **by_host(OrderedDict, "move_to_end", reads=(hashable, as_it_is)),
     }),
     (dict, {
-        **by_host(dict, "items", "keys", "values", "__len__", "clear"), "update": update, "pop": pop_key,
-        "get": lambda run, table, key, default=None: table.get(hashable(run, key), default),
-        "setdefault": lambda run, table, key, value=None: table.setdefault(hashable(run, key), value),
-        "copy": lambda run, table: table.copy(), "popitem": pop_item,
-        "move_to_end": move_to_end,
+        **by_host(dict, "items", "keys", "values", "popitem", "clear", "__len__"),
+        "copy": lambda run, me: plain_value(me) if isinstance(me, Hosted) else me.copy(),
+        **by_host(dict, "pop", "get", "setdefault", reads=(hashable, item)), "update": update,
     }),
-    (set | frozenset, {
-        **by_host(set, "clear", "copy", "pop"),
-        **{name: combined(name) for name in ("union", "issubset", "issuperset", "isdisjoint", *COMBINING)},
-        **{f"{name}_update": updated(name) for name in COMBINING},
-        "add": lambda run, items, item: items.add(hashable(run, item)),
-        "discard": lambda run, items, item: items.discard(hashable(run, item)),
-        "remove": lambda run, items, item: items.remove(hashable(run, item)),
-        "update": lambda run, items, *others: items.update(
-            hashable(run, item) for other in others for item in iterate(run, other)),
+    *[(kind, {
+        **by_host(kind, "copy"),
+        **by_host(kind, "union", "issubset", "issuperset", "isdisjoint", *COMBINING, reads=(keys,)),
+    }) for kind in (set, frozenset)],
+    (set, {
+        **by_host(set, "clear", "pop"), **by_host(set, "add", "discard", "remove", reads=(hashable,)),
+        **by_host(set, "update", *[f"{name}_update" for name in COMBINING], reads=(keys,)),
     }),
     (int, {
         **by_host(int, "bit_count", "conjugate", "bit_length", "as_integer_ratio", "__round__"),
@@ -318,6 +339,8 @@ FIELDS: tuple[tuple[Any, Table], ...] = (
     }),
     (int | float, {"real": lambda run, me: me, "imag": lambda run, me: 0}),
     (Size, {"numel": lambda run, me: lambda run: math.prod(me)}),
+    (deque, {"maxlen": lambda run, me: me.maxlen}),
+    (defaultdict, {"default_factory": lambda run, me: getattr(me.default_factory, "make", me.default_factory)}),
     (Context, {
         "__enter__": lambda run, me: me.enter,
         "__exit__": lambda run, me: lambda run, exc_type, exc_value, traceback: me.leave_by(run, exc_value),
@@ -357,9 +380,9 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
             return base.fields
         if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:
             return bound(run, base, base.kind, member)
-    table = next((table for kind, table in KINDS if isinstance(base, kind)), {})
-    if name in table:
-        return Bound(table[name], base)
+    for kind, table in KINDS:
+        if isinstance(base, kind) and name in table:
+            return Bound(table[name], base)
     for kind, readers in FIELDS:
         if isinstance(base, kind) and name in readers:
             return readers[name](run, base)
@@ -387,9 +410,6 @@ OF_CLASSES: dict[tuple[str, str], Callable[..., Any]] = {
         (kind, "fromkeys"): lambda run, keys, value=None: {hashable(run, key): value for key in iterate(run, keys)}
         for kind in ("dict", "OrderedDict", "defaultdict")
     },
-    **{
-        (getattr(kind, "__name__", "set"), name): method
-        for kind, table in KINDS for name, method in table.items()
-    },
+    **{(kind.__name__, name): method for kind, table in KINDS for name, method in table.items()},
 }  # fmt: skip
 """Methods that are called of Python's classes, with their object if any: ``str.upper``, ``dict.fromkeys``."""

@@ -7,7 +7,10 @@ answer is refused where it comes to what was made of it, and nowhere else.
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
+from functools import cmp_to_key
 from typing import Any
 
 import numpy as np
@@ -30,7 +33,9 @@ from gradcli.runner.values import (
     FLOATS,
     TITLES,
     UNBOUND,
+    VIEWS,
     Class,
+    Closure,
     DType,
     Evaluate,
     Foreign,
@@ -54,7 +59,7 @@ CUT = Op(
     "cut",
     lambda *_values, made, **_static: made,
     lambda _k: lambda *_values, refuse, **_static: refuse(),
-    lambda _k, _out, _values, static: static["refuse"](),
+    lambda at: at.static["refuse"](),
     reads=NOTHING,
     entries=Entries(index=Said()),
     exact=Exactly(
@@ -141,8 +146,8 @@ def rearrange(run: Run, x: Tensor, made: Tensor) -> None:
 Double = np.float64
 PLAIN = (int, float, bool)
 HOST_KINDS: tuple[type, ...] = (
-    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, type({}.keys()),
-    type({}.items()),
+    int, float, bool, complex, str, list, tuple, dict, set, frozenset, range, type(None), bytes, slice, deque, *VIEWS,
+    type(cmp_to_key(max)(0)),
 )  # fmt: skip
 
 
@@ -157,7 +162,10 @@ class Union(tuple):  # type: ignore[type-arg]
 
 
 KINDS_OF_TYPES = (Class, Union, Foreign, type(None))
-SEQUENCES = (str, list, tuple, bytes)
+SEQUENCES = (str, list, tuple, bytes, deque)
+ROWS = (list, tuple, deque)
+ITEMS = (*ROWS, dict)
+"""Containers whose items are compared one by one."""
 LEFT, BOTH = (0,), (0, 1)
 RAISING = ("/", "//", "%", "**")
 """Operators that raise for some numbers of Python's."""
@@ -248,7 +256,8 @@ def same_objects(run: Run, sign: str, a: Any, b: Any) -> bool:
     if isinstance(a, DType) or isinstance(b, DType):
         return (a == b if isinstance(a, DType) else b == a) is (sign == "==")
     for owner, other in ((a, b), (b, a)) if sign == "!=" else ():
-        if (made := ask(run, owner, "__eq__", other)) is not UNBOUND:
+        made = ask(run, owner, "__eq__", other)
+        if made is not UNBOUND and made is not NotImplemented:
             return not truth(run, made)
     same = a is b or (not isinstance(a, Instance | Class) and not isinstance(b, Instance | Class) and bool(a == b))
     return same is (sign == "==")
@@ -258,7 +267,7 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Return an operator of Python's own values, within bounds."""
     if sign == "%" and type(a) is str:
         return run.percent(a, b)
-    if sign in COMPARED and isinstance(a, list | tuple | dict) and isinstance(b, list | tuple | dict):
+    if sign in COMPARED and isinstance(a, ITEMS) and isinstance(b, ITEMS):
         if sign in ("==", "!="):
             return equal(run, a, b) is (sign == "==")
         if type(a) is type(b) and not isinstance(a, dict):
@@ -267,10 +276,18 @@ def of_host(run: Run, sign: str, a: Any, b: Any) -> Any:
     try:
         made = BY_SIGN[sign](a, b)
     except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
-        return run.fail(type(error).__name__, str(error))
+        return run.fail(type(error).__name__, in_names_of(run, str(error), (a, b)))
     if type(made) is complex:
         raise run.refuse("complex numbers are not part of gradcli")
     return Size(made) if type(a) is Size and sign == "+" else made
+
+
+def in_names_of(run: Run, text: str, values: Iterable[Any]) -> str:
+    """Return what Python says of values, with the script's names for the types that are none of Python's."""
+    for value in values:
+        if type(value).__module__.startswith("gradcli."):
+            text = re.sub(rf"\b{type(value).__name__}\b", run.type_name(value), text)
+    return text
 
 
 BITS_MADE: dict[str, Callable[[int, int], int]] = {
@@ -299,9 +316,14 @@ def equal(run: Run, a: Any, b: Any) -> bool:
     """Return whether two values are equal as Python has it, entry by entry in containers."""
     if a is b:
         return True
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return isinstance(a, list) == isinstance(b, list) and len(a) == len(b) and all_equal(run, a, b)
+    if isinstance(a, ROWS) and isinstance(b, ROWS):
+        alike = any(isinstance(a, kind) and isinstance(b, kind) for kind in ROWS)
+        return alike and len(a) == len(b) and all_equal(run, a, b)
+    if isinstance(a, Counter) and isinstance(b, Counter):
+        return all_equal(run, *([one[key] for key in (*a, *b)] for one in (a, b)))
     if isinstance(a, dict) and isinstance(b, dict):
+        if isinstance(a, OrderedDict) and isinstance(b, OrderedDict) and list(a) != list(b):
+            return False
         return a.keys() == b.keys() and all_equal(run, a.values(), [b[key] for key in a])
     if isinstance(a, HOST_KINDS) and isinstance(b, HOST_KINDS):
         return bool(a == b)
@@ -327,6 +349,8 @@ def refuse_operands(run: Run, sign: str, a: Any, b: Any) -> Any:
     """Raise the TypeError for operands that an operator does not take."""
     if sign in COMPARED:
         text = f"'{sign}' not supported between instances of '{run.type_name(a)}' and '{run.type_name(b)}'"
+    elif sign == "*" and isinstance(a, SEQUENCES) != isinstance(b, SEQUENCES):
+        text = f"can't multiply sequence by non-int of type '{run.type_name(b if isinstance(a, SEQUENCES) else a)}'"
     elif sign == "+" and isinstance(a, str | list | tuple):
         text = f'can only concatenate {run.type_name(a)} (not "{run.type_name(b)}") to {run.type_name(a)}'
     else:
@@ -399,7 +423,7 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
     op = STEEP_POWER if library == "jax" and sign == "**" and by_float else OPERATORS[sign, 2]
     if sign in COMPARED or sign in "&|^":
         made = table_compare(run.f, op, x, y)
-        bits = together(run, [a, b], library) if library == "torch" else promoted(*kinds)
+        bits = promoted(*kinds) if library == "numpy" else together(run, [a, b], library)
         return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
     dtype = together(run, [a, b], library)
     if sign == "/" and category(dtype) < 2:
@@ -429,7 +453,7 @@ def refuse_kinds(run: Run, sign: str, a: Any, b: Any, kinds: list[str]) -> None:
 def quotient_dtype(run: Run, dtype: str, library: str) -> str:
     """Return the type of floats that a quotient of integers is of."""
     if library == "jax":
-        return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else LONG[run.x64]
+        return quotient_type(run, dtype)
     return run.default_dtype if library == "torch" else "float64"
 
 
@@ -551,6 +575,13 @@ def plain_in_jax(run: Run, x: Any) -> str:
     return "bool" if kind is bool else (WEAK_WHOLE if kind is int else WEAK_FLOAT)[run.x64]
 
 
+def quotient_type(run: Run, dtype: str) -> str:
+    """Return the type of floats that JAX makes of one: of integers of 64 bits it has as many."""
+    if category(dtype) == 2:
+        return dtype
+    return plain_in_jax(run, 1.0) if isinstance(dtype, Weak) else LONG[dtype == "int64"]
+
+
 # ---- results
 def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = None) -> Any:
     """Return a result of the table as a tensor of a type; what has lost its fractions is cut to it."""
@@ -590,6 +621,8 @@ def negative(run: Run, a: Any, sign: str) -> Any:
         return -a if sign == "-" else +a if sign == "+" else ~int(a)
     if isinstance(a, Foreign):
         return a
+    if isinstance(a, Counter) and sign != "~":
+        return -a if sign == "-" else +a
     return run.fail("TypeError", f"bad operand type for unary {sign}: '{run.type_name(a)}'")
 
 
@@ -646,7 +679,8 @@ def contains(run: Run, item: Any, container: Any) -> bool:
         return item.is_integer() and int(item) in container
     if isinstance(container, dict | set | frozenset | range):
         return hashable(run, item) in container
-    if isinstance(container, int | float | None) or (isinstance(container, Instance) and not has_items(container)):
+    no_items = isinstance(container, int | float | slice | Closure | None)
+    if no_items or (isinstance(container, Instance) and not has_items(container)):
         run.fail("TypeError", f"argument of type '{run.type_name(container)}' is not iterable")
     return any(each is item or equal(run, item, each) for each in run.iterate(container))
 
@@ -670,7 +704,8 @@ def hashable(run: Run, key: Any) -> Any:
                 made.tensor = key
                 return made
             return key.value.item() if hasattr(key.value, "item") else key.value
-    if isinstance(key, list | dict | set | Tensor) or (type(key) is Keyed and key.kind.find("__hash__") is None):
+    by_no_hash = type(key) is Keyed and key.kind.find("__hash__") is None
+    if by_no_hash or isinstance(key, list | dict | set | deque | Tensor):
         return run.fail("TypeError", f"unhashable type: '{run.type_name(key)}'")
     if type(key) is tuple:
         run.meter.turn(1, "the parts of a key do not end")

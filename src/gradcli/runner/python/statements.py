@@ -269,7 +269,10 @@ class Statements(Expressions):
 
         return self.on_its_line(node, run)
 
-    run_Global = run_Nonlocal = Expressions.run_Pass
+    def run_Global(self, _node: ast.Global | ast.Nonlocal) -> Any:
+        return lambda regs: None
+
+    run_Nonlocal = run_Global
 
     def run_Return(self, node: ast.Return) -> Any:
         value = self.optional(node.value)
@@ -360,7 +363,16 @@ class Statements(Expressions):
 
     def run_FunctionDef(self, node: ast.FunctionDef) -> Any:
         store, make = self.store(node.name), self.function(node, node.name, self.of if self.is_class else None)
-        return self.decorated(node.decorator_list, store, make)
+        if not any(isinstance(one, ast.Attribute) and one.attr == "register" for one in node.decorator_list):
+            return self.decorated(node.decorator_list, store, make)
+        kinds = {arg.arg: self.expression(arg.annotation) for arg in node.args.args if arg.annotation is not None}
+
+        def annotated(regs: Frame) -> Any:
+            made = make(regs)
+            made.attributes["__annotations__"] = {name: kind(regs) for name, kind in kinds.items()}
+            return made
+
+        return self.decorated(node.decorator_list, store, annotated)
 
     def run_ClassDef(self, node: ast.ClassDef) -> Any:
         store, bases = self.store(node.name), [self.expression(base) for base in node.bases]
