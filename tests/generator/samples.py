@@ -9,18 +9,13 @@ import torch
 
 from generator.in_torch import REFUSED
 from generator.judges import of_pytorch
-from records import FUNCTIONS
+from records import FUNCTIONS, torch_call
 
 MOST = 40
 """Entries of the inputs of a call, so that J stays small."""
 
 
-def torch_name(function):
-    """Return PyTorch's call of a function; None where it has none but a method."""
-    return next((name for name in function.spellings if name.startswith(("torch.", "F."))), None)
-
-
-NAMES = sorted({torch_name(function) for function in FUNCTIONS.values()} - {None})
+NAMES = sorted({torch_call(function) for function in FUNCTIONS.values()} - {None})
 
 
 @functools.cache

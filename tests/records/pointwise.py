@@ -8,7 +8,7 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import Edges, calls, record
+from records.record import calls, record
 
 
 def towards_zero(a, b):
@@ -74,12 +74,7 @@ record(
 )
 
 for _name in ("deg2rad", "rad2deg", "frac"):
-    record(
-        _name,
-        recipes=["{E}", "{V}*{f}({V})"],
-        torch=Edges(f"torch.{_name}(x)"),
-        numpy=None if _name == "frac" else _name,
-    )
+    record(_name, recipes=["{E}", "{V}*{f}({V})"])
 
 # --- comparisons and logic ---
 
