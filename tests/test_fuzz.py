@@ -9,10 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fuzzing
-from counting import cold
 from fuzz import arguments, contract, scripts, soup
 from fuzz.contract import outcome
-from fuzz.grammar import Grammar
 from fuzz.lines import SMALL, Line, line, text_of
 from gradcli.ops import FUNCTIONS
 from oracles import ask, cases, portion
@@ -86,30 +84,10 @@ def test_an_input_of_a_seed_is_always_the_same():
     assert dict(fuzzing.numbered(7, range(50))) != dict(fuzzing.numbered(8, range(50)))
 
 
-DRAWN = """
-import json
-from random import Random
-from fuzz.grammar import Grammar
-print(json.dumps([Grammar(Random(seed), 24, 0.2).program() for seed in range(300)]))
-"""
-
-
-@pytest.mark.long
-def test_a_program_of_a_seed_is_the_same_in_every_process(monkeypatch):
-    """The order of a set is another one in each: nothing may be drawn from one."""
-    here = [Grammar(Random(seed), 24, 0.2).program() for seed in range(300)]  # noqa: S311
-    for hashes in ("0", "188"):
-        monkeypatch.setenv("PYTHONHASHSEED", hashes)
-        assert cold(DRAWN) == here
-
-
-def test_the_grammar_draws_from_the_whole_language():
-    texts = "\n".join(Grammar(Random(seed), 24, 0.2).program() for seed in range(2000))  # noqa: S311
-    for piece in ("if ", "while ", "for ", "else", " if ", "**", "@", "[", ".T", "dim=", "lambda", "1e308", "einsum"):
-        assert piece in texts, piece
-    spoiled = "".join(text_of(Random(seed)) for seed in range(16_000))  # noqa: S311
-    for piece in ("\x1b", "\ud800", "\u202e", "é", "𝐱", "\x00", "9" * 400, "(" * 2000):
-        assert piece in spoiled, ascii(piece)[:40]
+def test_texts_of_every_kind_are_drawn():
+    drawn = "".join(text_of(Random(seed)) for seed in range(16_000))  # noqa: S311
+    for piece in ("\x1b", "\ud800", "\u202e", "é", "𝐱", "\x00", "9" * 400, "(" * 2000, "for i in", "einsum", "lambda"):
+        assert piece in drawn, ascii(piece)[:40]
 
 
 LINE = Line(("explain", "x**2", "--x", "1", "--json"))

@@ -5,7 +5,7 @@ import re
 from functools import cache
 from random import Random
 
-from fuzz.grammar import AUGMENTED, BINARY, CALLABLE, COMPARE, EXTREME, NAMES, NUMBERS, REFUSED, STEPS, TEXTS
+from fuzz.words import AUGMENTED, BINARY, CALLABLE, COMPARE, EXTREME, NAMES, NUMBERS, REFUSED, STEPS, TEXTS
 from oracles import cases
 from programs import PROGRAMS
 
