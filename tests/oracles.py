@@ -56,6 +56,19 @@ TORCH = os.environ.get("GRADCLI_REQUIRE_TORCH") == "1" or find_spec("torch") is 
 needs_torch = pytest.mark.skipif(not TORCH, reason="PyTorch is not installed")
 
 
+def torch_gradient(program, wrt, inputs):
+    """Return the gradient of the last line of a program of our own that PyTorch has; raises what it raises."""
+    torch = pytest.importorskip("torch")
+    leaves = {
+        name: torch.tensor(value, dtype=torch.float64, requires_grad=name == wrt) for name, value in inputs.items()
+    }
+    scope = {"torch": torch, "math": math, **leaves}
+    head, _, last = program.replace("; ", "\n").rpartition("\n")
+    exec(head, scope)  # noqa: S102
+    eval(last, scope).backward()  # noqa: S307
+    return leaves[wrt].grad.numpy()
+
+
 def portion(items, every):
     """Return the items, all but one of so many marked as slow: ``.ci/run`` takes them all."""
     return [item if k % every == 0 else slow(item) for k, item in enumerate(items)]

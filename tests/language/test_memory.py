@@ -9,7 +9,7 @@ import pytest
 import gradcli
 from gradcli.language.arithmetic import is_tensor
 from gradcli.language.program import compile_program
-from oracles import cases, portion
+from oracles import cases, portion, torch_gradient
 from programs import PROGRAMS, inputs_of
 
 INPUTS = {"x": 3.0, "c": [1.0, 2.0], "s": 1.5}
@@ -108,29 +108,16 @@ def test_every_way_to_ask_has_the_derivative_of_the_table(program):
     assert checked.verdict == "right"
 
 
-def in_torch(program):
-    """Return the derivative by x that PyTorch has; raises what it raises."""
-    torch = pytest.importorskip("torch")
-    import math
-
-    names = {name: torch.tensor(value, requires_grad=name == "x") for name, value in used(program).items()}
-    head, _, last = program.replace("; ", "\n").rpartition("\n")
-    scope = {"torch": torch, "math": math, **names}
-    exec(head, scope)  # noqa: S102 - constants of this file
-    eval(last, scope).backward()  # noqa: S307
-    return names["x"].grad.item()
-
-
 @pytest.mark.parametrize("program", TABLE)
 def test_torch_has_the_derivative_of_the_table(program):
-    assert in_torch(program) == pytest.approx(TABLE[program], rel=1e-6)
+    assert torch_gradient(program, "x", used(program)) == pytest.approx(TABLE[program], rel=1e-6)
 
 
 @pytest.mark.parametrize("program", [*PLAIN, *OVERLAPPING])
 def test_python_and_torch_refuse_what_is_refused_here(program):
     pytest.importorskip("torch")
     with pytest.raises((TypeError, RuntimeError)):
-        in_torch(program)
+        torch_gradient(program, "x", used(program))
 
 
 def test_every_function_makes_tensors_of_tensors():

@@ -14,7 +14,6 @@ from gradcli.ops.declare import (
     Apply,
     Bits,
     Entries,
-    Exactly,
     Keeps,
     Kink,
     Op,
@@ -199,13 +198,13 @@ DIV = elementwise("div", quotient, lambda g, _y, _a, b: g / b, lambda g, _y, a, 
     text=Text(operator="/", template="{}/{}", precedence=70,
               rule=lambda active: "constant factor" if [*active] == [0] else "quotient"),
     entries=Entries(mentions=lambda k, active: k == 1 or 1 in active), whole=QUOTIENT,
-    exact=Exactly(value=lambda a, b: a / b), domain=((-2, 2), (0.5, 2)),
+    exactly=lambda a, b: a / b, domain=((-2, 2), (0.5, 2)),
     torch=Torch(saves=((1,), (Keeps.OWN,)), saves_of_arrays=((), (0, 1)), differs=beyond, says=BEYOND),
     splits_zero=lambda k, a, b: b == 0 if k == 1 else False, reads=((1,), (0, 1)), spelled=None)
 REMAINDER = elementwise("remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b),
     slopes=lambda s, a, b: (s.number(1), -s.floor_divide(a, b)),
     text=Text(operator="%", template="{} % {}", precedence=70), whole=REST,
-    exact=Exactly(pieces=Piecewise(np.floor_divide, rest_of)), domain=((0.1, 0.9), (1, 2)), reads=((), (0, 1)),
+    pieces=Piecewise(np.floor_divide, rest_of), domain=((0.1, 0.9), (1, 2)), reads=((), (0, 1)),
     spelled=Spelled(also="mod", doc="x % other, with the sign of other"))
 NEG = elementwise("neg", operator.neg, lambda g, _y, _x: -g, formula=lambda s, x: -x,
     text=Text(operator="-", template="-{}", precedence=80, rule="constant factor"), entries=Entries(mentions=on_none),
@@ -216,7 +215,7 @@ POW = elementwise("pow", power, power_vjp_base,
               backward=((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})"),
               rule=lambda active: "power" if 1 not in active else "general power" if 0 in active else "exponential"),
     whole=POWERS,
-    exact=Exactly(value=lambda x, p: np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p),
+    exactly=lambda x, p: np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p,
     edge=at_root, domain=((0.2, 2), (-2, 2)),
     torch=Torch(saves=((0, 1), (0, 1, Keeps.OUTPUT)), saves_of_arrays=((Keeps.OUTPUT,), ())),
     zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"),
@@ -225,22 +224,22 @@ POW = elementwise("pow", power, power_vjp_base,
 MAXIMUM = elementwise("maximum", np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
     slopes=lambda s, a, b: (s.heaviside(a - b, s.HALF), s.heaviside(b - a, s.HALF)),
     kink=HALF_EACH,
-    exact=Exactly(pieces=Piecewise(
-        order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2)))),
+    pieces=Piecewise(
+        order_of, lambda piece, a, b: np.where(piece > 0, a, np.where(piece < 0, b, (a + b) / 2))),
     spelled=Spelled(OF_TENSORS, "", "the larger of each pair; a tie gives each half of the gradient", kinds=KEPT))
 MINIMUM = elementwise("minimum", np.minimum, lambda g, _y, a, b: ties(g, b, a), lambda g, _y, a, b: ties(g, a, b),
     slopes=lambda s, a, b: (s.heaviside(b - a, s.HALF), s.heaviside(a - b, s.HALF)),
     kink=HALF_EACH,
-    exact=Exactly(pieces=Piecewise(
-        order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2)))),
+    pieces=Piecewise(
+        order_of, lambda piece, a, b: np.where(piece < 0, a, np.where(piece > 0, b, (a + b) / 2))),
     spelled=Spelled(OF_TENSORS, "", "the smaller of each pair; a tie gives each half of the gradient", kinds=KEPT))
 elementwise("fmax", np.fmax, lambda g, _y, a, b: np.where(is_first(a, b), g, 0.0),
     lambda g, _y, a, b: np.where(is_first(a, b), 0.0, g), formula=lambda s, a, b: s.clamp_min(a, b),
-    kink=FIRST, exact=Exactly(pieces=Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where)),
+    kink=FIRST, pieces=Piecewise(lambda a, b: (a >= b) | is_nan(b), np.where),
     spelled=Spelled(OF_TENSORS, "", f"the larger of each pair, {NAN_AND_TIES}", kinds=KEPT))
 elementwise("fmin", np.fmin, lambda g, _y, a, b: np.where(is_least(a, b), g, 0.0),
     lambda g, _y, a, b: np.where(is_least(a, b), 0.0, g), formula=lambda s, a, b: s.clamp_max(a, b),
-    kink=FIRST, exact=Exactly(pieces=Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where)),
+    kink=FIRST, pieces=Piecewise(lambda a, b: (a <= b) | is_nan(b), np.where),
     spelled=Spelled(OF_TENSORS, "", f"the smaller of each pair, {NAN_AND_TIES}", kinds=KEPT))
 # fmt: on
 
@@ -282,7 +281,7 @@ def zero(g: Array, *_: Array, **_options: Any) -> Array:
 
 def without_slope(name: str, forward: Rule, count: int = 1, **record: Any) -> Op:
     """Declare an op without a derivative: if the record does not say otherwise, its value tells its pieces apart."""
-    record = {"exact": Exactly(pieces=decided(forward)), **record}
+    record = {"pieces": decided(forward), **record}
     return declare(name, forward, (None,) * count, no_links, **record)
 
 
@@ -291,7 +290,7 @@ ROUNDED_DIV = declare(
     "rounded_div", rounded_quotient, (zero, zero), no_links, reads=((), ()), step=True,
     kink=Kink(
         lambda a, b, rounding_mode: (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0)), "0 is taken"),
-    exact=Exactly(pieces=decided(rounded_quotient)), torch=Torch(saves=((),)), text=Text(spelled="div"))
+    pieces=decided(rounded_quotient), torch=Torch(saves=((),)), text=Text(spelled="div"))
 FLOOR_DIVIDE = without_slope(
     "floor_divide", np.floor_divide, 2, flat=True, step=True, whole=WHOLE_QUOTIENT, torch=Torch(raises=True),
     text=Text(operator="//", template="{}//{}", precedence=70))
@@ -310,5 +309,5 @@ for _sign, _compare in COMPARISONS.items():
     without_slope(_sign, _compare, 2, edge=are_equal, text=_text)
 for _sign, (_logic, _rank) in LOGIC.items():
     _text = Text(operator=_sign, template=f"{{}} {_sign} {{}}", precedence=_rank)
-    without_slope(_sign, _logic, 2, bits=BITS[_sign], exact=Exactly(), text=_text)
-without_slope("~", np.logical_not, exact=Exactly(), text=Text(operator="~", template="~{}", precedence=80))
+    without_slope(_sign, _logic, 2, bits=BITS[_sign], pieces=None, text=_text)
+without_slope("~", np.logical_not, pieces=None, text=Text(operator="~", template="~{}", precedence=80))

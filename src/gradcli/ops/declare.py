@@ -427,10 +427,18 @@ OPERATORS: dict[tuple[str, int], Op] = {}
 """The op of each operator of the language, by its sign and its number of operands."""
 
 
-def declare(name: str, *rules: Any, **record: Any) -> Op:
-    """Enter an op in the table, by the fields of its record."""
+def declare(
+    name: str,
+    *rules: Any,
+    exactly: Rule | None = None,
+    pieces: Piecewise | None = None,
+    work: Callable[..., int] | None = None,
+    **record: Any,
+) -> Op:
+    """Enter an op in the table by the fields of its record, and of ``Exactly``, whose value is ``exactly`` here."""
     if name in OPS:
         raise ValueError(f"op {name!r} is declared twice")
+    record["exact"] = Exactly(exactly, pieces, work)
     op = OPS[name] = Op(name, *rules, **record)
     if op.text.operator:
         OPERATORS[op.text.operator, len(op.vjps) if isinstance(op.vjps, tuple) else 0] = op

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import BEYOND, OUTPUT, Exactly, Keeps, Piecewise, Symmetry, Text, Torch, beyond, in_one_step
+from gradcli.ops.declare import BEYOND, OUTPUT, Keeps, Piecewise, Symmetry, Text, Torch, beyond, in_one_step
 from gradcli.ops.links import OUT, Array, Axes, Mask, Number
 from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, FLOATS, Kinds, Made, Spelled, elementwise
 from gradcli.records import replace
@@ -305,33 +305,33 @@ elementwise("reciprocal", lambda x: 1 / x, lambda g, y, _x: -g * (y * y), formul
     spelled=spelled("1/x", "torch numpy method", kinds=Kinds(Made.OTHER_FLOAT, Made.OTHER_FLOAT)))
 elementwise("erf", erf, lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g,
     slopes=lambda s, x: (2 * s.exp(-(x**2)) / s.sqrt(s.pi),),
-    symmetry=Symmetry.ODD, exact=Exactly(value=exactly.each("erf")),
+    symmetry=Symmetry.ODD, exactly=exactly.each("erf"),
     spelled=spelled("the error function", "torch math special method"))
 elementwise("sinc", sinc, lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(x)),
     slopes=lambda s, x: (s.sinc_slope(x),), again=(lambda g, _y, x: g * sinc_slope(x),),
-    edge=is_far, zero_at=at_zero, zero_text=("{0} == 0",), exact=Exactly(value=exactly.each("sinc")),
+    edge=is_far, zero_at=at_zero, zero_text=("{0} == 0",), exactly=exactly.each("sinc"),
     domain=((0.2, 1.8),), text=Text(backward=(SINC_BACK,)), torch=Torch(doubles=sinc_in_torch),
     spelled=spelled("sin(πx)/(πx), 1 at 0", "torch numpy special method"))
 elementwise("hypot", np.hypot, lambda g, z, x, _y: g * (x / z), lambda g, z, _x, y: g * (y / z),
     slopes=lambda s, x, y: (x / s.hypot(x, y), y / s.hypot(x, y)),
-    exact=Exactly(value=lambda x, y: np.sqrt(x * x + y * y)), domain=((0.3, 2), (0.3, 2)), reads=((OUT, 0), (OUT, 1)),
+    exactly=lambda x, y: np.sqrt(x * x + y * y), domain=((0.3, 2), (0.3, 2)), reads=((OUT, 0), (OUT, 1)),
     spelled=spelled("sqrt(x**2 + other**2)", f"{EVERYWHERE} tensors", kinds=BY_NUMPY))
 elementwise("atan2", np.arctan2, lambda g, _z, y, x: g * per_square(x, y, x),
     lambda g, _z, y, x: -g * per_square(y, y, x),
     slopes=lambda s, y, x: (s.over_squares(x, y, x), -s.over_squares(y, y, x)),
-    torch=FAR, exact=Exactly(pieces=Piecewise(exactly.cut_side, exactly.angle_on)), domain=((0.3, 2), (0.3, 2)),
+    torch=FAR, pieces=Piecewise(exactly.cut_side, exactly.angle_on), domain=((0.3, 2), (0.3, 2)),
     splits_zero=lambda k, y, x: (y == 0) & ((x == 0) | ((x < 0) & (k == 0))),
     zero_at=lambda k, y, x: (x == 0) & (y == 0), zero_text=(AT_ORIGIN, AT_ORIGIN),
     spelled=spelled("the angle of the point (other, x), as atan2(y, x)", f"{EVERYWHERE} tensors", "arctan2",
                     UNLIKE_NUMPY))
 elementwise("xlogy", xlogy, lambda g, _z, x, y: np.where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
     lambda g, _z, x, y: g * (x / y), slopes=lambda s, x, y: (s.log(y), x / y),
-    exact=Exactly(value=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y))),
+    exactly=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y)),
     zero_at=lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), zero_text=("({0} == 0) & ({1} <= 0)",),
     domain=((0.2, 2), (0.2, 2)), text=Text(backward=("{g}*log({1})", "{g}*{0}/{1}")),
     spelled=spelled("x*log(other), 0 where x is 0", "torch special method"))
 elementwise("logaddexp", np.logaddexp, lambda g, _z, a, b: g / (1 + np.exp(b - a)),
     lambda g, _z, a, b: g / (1 + np.exp(a - b)), slopes=lambda s, a, b: (s.sigmoid(a - b), s.sigmoid(b - a)),
-    exact=Exactly(value=exactly.logaddexp),
+    exactly=exactly.logaddexp,
     spelled=spelled("log(exp(x) + exp(other))", "torch numpy method tensors", kinds=BY_NUMPY))
 # fmt: on

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops.arithmetic import only_numpy
-from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Oddity, Text, Torch, variant
+from gradcli.ops.declare import Apply, Entries, Keeps, Oddity, Text, Torch, variant
 from gradcli.ops.links import Array, At, Exact, Index, Indices, Library, Links, Number, Raw, Static, Vjp
 from gradcli.ops.shaping import joined, moved_local, mover, shaping, whole_numbers
 from gradcli.ops.values import Value, Values, one_axis, require, stack
@@ -119,7 +119,7 @@ PUT = joined(
     moved_local(put),
     size=lambda x, value, *, key: max(int(np.size(x)), index_size(x, key=key)),
     torch=Torch(oddity=Oddity("repeated-index", repeated_index), saves=((Keeps.OWN,),)),
-    exact=Exactly(value=exact_put),
+    exactly=exact_put,
     text=Text(listed=True, backward=put_text_back),
 )
 
@@ -188,7 +188,7 @@ STACK = joined(
     "stack", lambda *values, dim: np.array(values) if dim == 0 else np.stack(values, axis=dim),
     lambda k: lambda g, _y, *_values, dim: g[k] if dim == 0 else np.take(g, k, axis=dim),
     lambda at: linked(np.moveaxis(all_places(at.out), at.static["dim"], 0)[at.argument]),
-    size=total_size, exact=Exactly(lambda *values, dim: np.stack(values, axis=dim)),
+    size=total_size, exactly=lambda *values, dim: np.stack(values, axis=dim),
     text=Text(write=as_list, rule="list"))
 CAT = joined(
     "cat", lambda *values, dim: np.concatenate(values, axis=dim), cat_vjp, cat_local, size=total_size,

@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MATRICES
-from gradcli.ops.declare import Apply, Entries, Exactly, Keeps, Text, Torch, declare, in_one_step, on_others
+from gradcli.ops.declare import Apply, Entries, Keeps, Text, Torch, declare, in_one_step, on_others
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import (
     ONE,
@@ -312,7 +312,8 @@ MATMUL = declare(
     matmul_local,
     size=matmul_size,
     steps=matmul_steps,
-    exact=Exactly(work=matmul_work, value=exactly.matmul),
+    work=matmul_work,
+    exactly=exactly.matmul,
     entries=Entries(shaped=True, spec=product_spec, mentions=on_others),
     torch=Torch(saves=((Keeps.OTHERS,),)),
     text=Text(operator="@", template="{} @ {}", precedence=70, backward=matmul_text_back, rule="matrix product"),
@@ -326,7 +327,7 @@ EINSUM = declare(
     einsum_local,
     size=einsum_size,
     steps=einsum_size,
-    exact=Exactly(work=einsum_work),
+    work=einsum_work,
     entries=Entries(shaped=True, spec=lambda *values, spec: spec, mentions=on_others),
     torch=Torch(saves=((Keeps.OTHERS,),)),
     text=Text(write=einsum_text, backward=einsum_text_back, rule="sum of products"),

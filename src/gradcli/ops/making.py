@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import without_slope
-from gradcli.ops.declare import Apply, Entries, Exactly, Pair, Piecewise, Text, tensor, variant
+from gradcli.ops.declare import Apply, Entries, Pair, Piecewise, Text, tensor, variant
 from gradcli.ops.links import Array, Library, Raw, Static, Tensor
 from gradcli.ops.shaping import CLONE, EXPAND, whole_numbers
 from gradcli.ops.values import Value, require, whole
@@ -36,7 +36,7 @@ def lengths(shape: tuple[Static, ...]) -> tuple[int, ...]:
 DETACH = without_slope(
     "detach",
     lambda x: x,
-    exact=Exactly(pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True)),
+    pieces=Piecewise(lambda x: x, lambda piece, x: piece, held=True),
     flat=True,
     entries=Entries(moves=True, view=True),
     text=Text(write=lambda call: f"{call.tight[0]}.detach()"),

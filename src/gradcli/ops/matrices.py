@@ -10,37 +10,9 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.declare import (
-    OUTPUT,
-    WITH_OUTPUT,
-    Entries,
-    Exactly,
-    Keeps,
-    Op,
-    Piecewise,
-    Said,
-    Text,
-    Torch,
-    declare,
-    in_one_step,
-)
+from gradcli.ops.declare import OUTPUT, WITH_OUTPUT, Entries, Keeps, Op, Said, Text, Torch, declare, in_one_step
 from gradcli.ops.linear_algebra import require_product, require_square, with_ones
-from gradcli.ops.links import (
-    AUXILIARY,
-    OUT,
-    Array,
-    At,
-    Contraction,
-    Explicit,
-    Formula,
-    Forward,
-    Links,
-    Local,
-    Mask,
-    Rule,
-    Static,
-    Vjp,
-)
+from gradcli.ops.links import AUXILIARY, OUT, Array, At, Contraction, Explicit, Formula, Forward, Links, Mask, Static
 from gradcli.ops.values import Value, require
 from gradcli.ops.vocabulary import BY_NUMPY, Beside, Kinds, Made, function
 
@@ -303,19 +275,10 @@ def solve_text_back(k: int, _out: Array, a: Array, b: Array) -> tuple[str, ...]:
     return (f"-outer({back}, {{y}})",) if np.ndim(b) == 1 else (f"-{back} @ {{y}}.T",) if np.ndim(b) == 2 else ()
 
 
-def of_matrices(
-    name: str,
-    forward: Forward,
-    vjps: tuple[Vjp, ...],
-    local: Local,
-    work: Callable[..., int] = row_by_row,
-    value: Rule | None = None,
-    pieces: Piecewise | None = None,
-    **record: Any,
-) -> Op:
+def of_matrices(name: str, *rules: Any, work: Callable[..., int] = row_by_row, **record: Any) -> Op:
     """Declare an op of whole matrices, by elimination unless it takes other ``work``; it has no rule by index."""
-    exact, steps = Exactly(value, pieces, work), eliminated if work is row_by_row else decomposed_in
-    return declare(name, forward, vjps, local, exact=exact, steps=steps, entries=Entries(index=Said()), **record)
+    steps = eliminated if work is row_by_row else decomposed_in
+    return declare(name, *rules, work=work, steps=steps, entries=Entries(index=Said()), **record)
 
 
 DET = of_matrices(
@@ -323,7 +286,7 @@ DET = of_matrices(
     det,
     (det_vjp,),
     det_local,
-    value=exactly.det,
+    exactly=exactly.det,
     digits=cofactor_terms,
     text=Text(backward=det_text_back),
     torch=Torch(
@@ -336,7 +299,7 @@ DET = of_matrices(
 
 
 INV = of_matrices(
-    "inv", no_singular(inverted), (inv_vjp,), inv_local, value=exactly.inv, digits=inv_digits, reads=OUTPUT
+    "inv", no_singular(inverted), (inv_vjp,), inv_local, exactly=exactly.inv, digits=inv_digits, reads=OUTPUT
 )
 
 
@@ -398,7 +361,7 @@ SOLVE = of_matrices(
     no_singular(solve),
     (solve_vjp_left, solve_vjp_right),
     solve_local,
-    value=exactly.solve,
+    exactly=exactly.solve,
     torch=Torch(saves=((0, Keeps.OUTPUT),)),
     size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
     digits=solve_digits,

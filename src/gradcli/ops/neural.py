@@ -8,7 +8,7 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import SUB
-from gradcli.ops.declare import OUTPUT, Entries, Exactly, Op, Paired, Piecewise, Text, Torch, declare, variant
+from gradcli.ops.declare import OUTPUT, Entries, Op, Paired, Piecewise, Text, Torch, declare, variant
 from gradcli.ops.elementwise import log_of_sum, sigmoid
 from gradcli.ops.linear_algebra import pairs_along, require_product
 from gradcli.ops.links import (
@@ -90,11 +90,9 @@ HUBER = declare(
     ),
     huber_local,
     lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
-    exact=Exactly(
-        pieces=Piecewise(
-            exactly.huber_piece,
-            lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
-        )
+    pieces=Piecewise(
+        exactly.huber_piece,
+        lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
     ),
     text=Text(
         template="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
@@ -197,7 +195,7 @@ BCE = elementwise(
     bce_vjp_target,
     formula=lambda s, x, t: -t * s.log(x) - (1 - t) * s.log(1 - x),
     slopes=lambda s, x, t: (s.bce_slope(x, t), s.bce_target_slope(x)),
-    exact=Exactly(pieces=Piecewise(lambda x, t: exactly.sign_of(x) - exactly.sign_of(1 - x), bce_on)),
+    pieces=Piecewise(lambda x, t: exactly.sign_of(x) - exactly.sign_of(1 - x), bce_on),
     domain=((0.1, 0.9), (0, 1)),
     text=Text(
         backward=(
@@ -220,7 +218,7 @@ BCE_LOGITS = elementwise(
     lambda g, _y, x, _t: -x * g,
     formula=lambda s, x, t: (1 - t) * x - s.logsigmoid(x),
     slopes=lambda s, x, t: (s.logits_slope(x, t), -x),
-    exact=Exactly(value=lambda x, t: (1 - t) * x - exactly.logsigmoid(x)),
+    exactly=lambda x, t: (1 - t) * x - exactly.logsigmoid(x),
     digits=bce_logits_digits,
     text=Text(write=each_loss, backward=("{g}*(sigmoid({0}) - {1})", "-{g}*{0}")),
     reads=((0, 1), (0,)),
@@ -357,7 +355,7 @@ SOFTMAX = declare(
     softmax,
     (softmax_vjp,),
     softmax_local,
-    exact=Exactly(value=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True))),
+    exactly=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True)),
     entries=Entries(index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])")),
     text=Text(backward=softmax_text_back),
     reads=OUTPUT,
@@ -367,7 +365,7 @@ LOG_SOFTMAX = declare(
     log_softmax,
     (log_softmax_vjp,),
     log_softmax_local,
-    exact=Exactly(value=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True)),
+    exactly=lambda x, dim: x - exactly.logsumexp(x, dim, keepdim=True),
     entries=Entries(shaped=True, index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])")),
     digits=lambda y, x, dim: 1 + np.exp(y),
     text=Text(backward=log_softmax_text_back),

@@ -16,7 +16,6 @@ from gradcli.ops.declare import (
     Apply,
     Chosen,
     Entries,
-    Exactly,
     Keeps,
     Kink,
     Op,
@@ -117,24 +116,24 @@ SMOOTH = OF_FLOATS
 # fmt: off
 # name, forward, a vjp for each argument, formula or slopes: what else the record holds
 ABS = elementwise("abs", np.abs, lambda g, _y, x: g * sign(x), slopes=lambda s, x: (s.sign(x),),
-    kink=NO_DERIVATIVE, exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: piece * x)),
+    kink=NO_DERIVATIVE, pieces=Piecewise(sign_of, lambda piece, x: piece * x),
     text=Text(backward=("{g}*sign({0})",)),
     spelled=Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
                     kinds=Kinds(Made.NUMPY_SAME, Made.SAME)))
 SIGMOID = elementwise("sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))),
     slopes=lambda s, x: (s.sigmoid(x) * s.rest_of_sigmoid(x),), again=(lambda g, _y, x: g * sigmoid_slope(x),),
     torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, (1 - y) * y)),
-    exact=Exactly(value=lambda x: 1 / (1 + np.exp(-x))), text=Text(backward=("{g}*{y}*(1 - {y})",)), reads=WITH_OUTPUT,
+    exactly=lambda x: 1 / (1 + np.exp(-x)), text=Text(backward=("{g}*{y}*(1 - {y})",)), reads=WITH_OUTPUT,
     spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"))
 elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g),
     slopes=lambda s, x: (s.where_gt(x, 0, 1, 0),),
     kink=NO_DERIVATIVE, text=Text(backward=("where({y} > 0, {g}, 0)",)),
-    exact=Exactly(pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x)))),
+    pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x))),
     reads=OUTPUT,
     spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", OF_NUMBERS))
 elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, slopes=lambda s, x: (s.sigmoid(-x),),
     again=(lambda g, _y, x: g * sigmoid(-x),),
-    exact=Exactly(value=exactly.logsigmoid), text=Text(backward=("{g}*sigmoid(-{0})",)),
+    exactly=exactly.logsigmoid, text=Text(backward=("{g}*sigmoid(-{0})",)),
     spelled=Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", SMOOTH))
 elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x),
     slopes=lambda s, x: (s.silu_slope(x),),
@@ -142,19 +141,19 @@ elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_sl
     spelled=Spelled("functional", "swish", "x*sigmoid(x)", "neural", SMOOTH))
 elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
     slopes=lambda s, x: (1 / (1 + s.abs(x)) ** 2,),
-    exact=Exactly(value=lambda x: x / (1 + abs(x))),
+    exactly=lambda x: x / (1 + abs(x)),
     torch=Torch(saves=((0,),), doubles=lambda y, x: (
         None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x))),
     spelled=Spelled("functional", "jax.nn.soft_sign", "x/(1 + |x|)", "neural", Kinds(Made.NO, Made.FLOAT)))
 CLAMP_MIN = elementwise("clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
     lambda g, _y, x, low: np.where(x < low, g, 0.0),
     slopes=lambda s, x, low: (s.where_ge(x, low, 1, 0), s.where_ge(x, low, 0, 1)),
-    kink=AT_BOUND, exact=Exactly(pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where)),
+    kink=AT_BOUND, pieces=Piecewise(lambda x, low: (x >= low) | is_nan(x), np.where),
     spelled=Spelled("torch method", "", "the larger of x and other; its derivative at the bound is 1", kinds=KEPT))
 CLAMP_MAX = elementwise("clamp_max", at_most, lambda g, _y, x, high: np.where(x <= high, g, 0.0),
     lambda g, _y, x, high: np.where(x > high, g, 0.0),
     slopes=lambda s, x, high: (s.where_ge(high, x, 1, 0), s.where_ge(high, x, 0, 1)),
-    kink=AT_BOUND, exact=Exactly(pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where)),
+    kink=AT_BOUND, pieces=Piecewise(lambda x, high: (x <= high) | is_nan(x), np.where),
     spelled=Spelled("torch method", "", "the smaller of x and other; its derivative at the bound is 1", kinds=KEPT))
 # fmt: on
 
@@ -171,7 +170,7 @@ def step(
     """Declare a function that is flat: its derivative is 0 wherever it has one; ``spelled`` None enters none."""
     op = declare(
         name, forward, (zero if at else None,) * arguments, no_links, reads=((),) * arguments, flat=at is None,
-        step=True, kink=Kink(at, "0 is taken") if at else None, exact=Exactly(pieces=pieces),
+        step=True, kink=Kink(at, "0 is taken") if at else None, pieces=pieces,
         torch=replace(record.pop("torch", NO_TORCH), saves=((),)), **record,
     )  # fmt: skip
     if spelled is not None:
@@ -252,7 +251,7 @@ WHERE = declare(
     np.where,
     (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
     where_local,
-    exact=Exactly(pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition)),
+    pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition),
     entries=Entries(index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")), moves=True),
     chooses=True,
     torch=Torch(saves=((0,),)),
@@ -285,8 +284,8 @@ LEAKY_RELU = elementwise("leaky_relu", lambda x, negative_slope: np.where(x > 0,
     derivatives=lambda s, x, slope: (s.where_gt(x, 0, 1, slope),),
     kink=Kink(is_zero, "the slope on the left is taken"),
     text=Text(defaults={"negative_slope": 0.01}, write=with_numbers),
-    exact=Exactly(pieces=Piecewise(
-        lambda x, negative_slope: x > 0, lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x))),
+    pieces=Piecewise(
+        lambda x, negative_slope: x > 0, lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x)),
     spelled=Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", SMOOTH))
 ELU = elementwise("elu", elu,
     lambda g, _y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g),
@@ -294,21 +293,21 @@ ELU = elementwise("elu", elu,
     derivatives=lambda s, x, alpha: (s.where_gt(x, 0, 1, alpha * s.exp(x)),),
     text=Text(defaults={"alpha": 1.0}, write=with_numbers, backward=("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",)),
     kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
-    exact=Exactly(pieces=Piecewise(
-        lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x)))),
+    pieces=Piecewise(
+        lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
     spelled=Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH))
 SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, formula=softplus_formula,
     derivatives=lambda s, x, beta, threshold: (s.where_gt(beta * x, threshold, 1, s.sigmoid(beta * x)),),
     text=Text(defaults={"beta": 1.0, "threshold": 20.0}, backward=("{g}*sigmoid({beta}*{0})",)),
-    exact=Exactly(pieces=Piecewise(
+    pieces=Piecewise(
         lambda x, beta, threshold: x * beta > threshold,
-        lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta))),
+        lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta)),
     spelled=Spelled("functional", "", "log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold",
                     "neural", SMOOTH))
 GELU = elementwise("gelu", gelu,
     lambda g, _y, x, *, approximate: g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x)),
     formula=lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x),
-    text=Text(defaults={"approximate": "none"}, backward=gelu_text_back), exact=Exactly(value=exactly.gelu),
+    text=Text(defaults={"approximate": "none"}, backward=gelu_text_back), exactly=exactly.gelu,
     torch=Torch(doubles=gelu_in_torch),
     spelled=Spelled("functional", "",
                     'x times the normal distribution function of x; approximate="tanh" for the approximation',
@@ -340,10 +339,8 @@ CLIP = elementwise(
         backward=("where(({0} >= {low}) & ({0} <= {high}), {g}, 0)",),
     ),
     kink=Kink(lambda x, low, high: (x == low) | (x == high), "1 is taken"),
-    exact=Exactly(
-        pieces=Piecewise(
-            side_of, lambda piece, x, low, high: np.where(piece < 0, min(low, high), np.where(piece > 0, high, x))
-        )
+    pieces=Piecewise(
+        side_of, lambda piece, x, low, high: np.where(piece < 0, min(low, high), np.where(piece > 0, high, x))
     ),
     spelled=None,
 )

@@ -18,7 +18,6 @@ from gradcli.ops.declare import (
     NOTHING,
     WITH_OUTPUT,
     Entries,
-    Exactly,
     Op,
     Paired,
     Reduced,
@@ -322,7 +321,7 @@ SUM = scatter_rows(
     text=Text(defaults=KEEPDIM, rule="sum of entries"))
 MEAN = scatter_rows(
     "mean", lambda s, x: x, lambda s, y, n: n * y,
-    forward=mean, vjp=mean_vjp, exact=Exactly(exactly.mean),
+    forward=mean, vjp=mean_vjp, exactly=exactly.mean,
     entries=Entries(by_shape=True, folds=lambda s, entries: s.total(entries) / s.number(len(entries)),
                     index=Reduced("1/{n}"), mentions=on_none),
     text=Text(defaults=KEEPDIM, rule="mean of entries"))
@@ -330,7 +329,7 @@ LOGSUMEXP = scatter_rows(
     "logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
     forward=logsumexp,
     vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)),
-    reads=WITH_OUTPUT, exact=Exactly(exactly.logsumexp), entries=Entries(index=Reduced("exp({x} - {y})")),
+    reads=WITH_OUTPUT, exactly=exactly.logsumexp, entries=Entries(index=Reduced("exp({x} - {y})")),
     text=Text(defaults=KEEPDIM, backward=logsumexp_text_back))
 PROD = declare(
     "prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim), (prod_vjp,), prod_local,

@@ -17,7 +17,6 @@ from gradcli.ops.declare import (
     OUTPUT,
     WITH_OUTPUT,
     Entries,
-    Exactly,
     Keeps,
     Kink,
     Op,
@@ -216,7 +215,7 @@ def spread_evenly(name: str, reduce: Callable[..., Array], vjp: Vjp) -> Op:
     return declare(
         name, lambda x, dim, keepdim: reduce(x, axis=dim, keepdims=keepdim), (vjp,), extreme_local, reads=WITH_OUTPUT,
         kink=Kink(lambda x, dim, keepdim: np.sum(hit(x, dim, keepdim), axis=dim) > 1, "the gradient is shared evenly"),
-        exact=Exactly(pieces=shared(hit)), entries=Entries(moves=True),
+        pieces=shared(hit), entries=Entries(moves=True),
         text=Text(defaults=KEEPDIM, backward=extreme_text_back),
     )  # fmt: skip
 
@@ -232,7 +231,7 @@ PICK = declare(
     (pick_vjp,),
     pick_local,
     kink=Kink(has_twin, "the entry at the index that is given gets all"),
-    exact=Exactly(pieces=Piecewise(pick_indices, picked_on)),
+    pieces=Piecewise(pick_indices, picked_on),
     torch=Torch(saves=((Keeps.OWN,),)),
     entries=Entries(
         index=Picked(
@@ -338,8 +337,8 @@ def flat_reduction(name: str, of: Callable[..., Any], read: Callable[[Any], Any]
     def forward(x: Array, dim: Any, keepdim: bool) -> Any:
         return of(x, axis=dim, keepdims=keepdim)
 
-    exact = Exactly(pieces=decided(lambda x, dim, keepdim: forward(read(x), dim, keepdim)))
-    return without_slope(name, forward, exact=exact, text=Text(defaults=KEEPDIM))
+    pieces = decided(lambda x, dim, keepdim: forward(read(x), dim, keepdim))
+    return without_slope(name, forward, pieces=pieces, text=Text(defaults=KEEPDIM))
 
 
 def position(name: str, of: Callable[..., Indices], word: str) -> None:
@@ -486,7 +485,7 @@ NORM = scatter_rows(
         "0 is taken",
         steep=True,
     ),
-    exact=Exactly(value=exactly.norm),
+    exactly=exactly.norm,
     entries=Entries(index=Reduced("{x}/{y}", lambda p, **options: p == 2)),
     text=Text(backward=norm_text_back, defaults={"p": 2.0, "keepdim": False}),
     torch=Torch(doubles=norm_in_torch),
@@ -499,7 +498,7 @@ VAR = declare(
     var,
     (var_vjp,),
     var_local,
-    exact=Exactly(value=exactly.var),
+    exactly=exactly.var,
     entries=Entries(index=Said()),
     text=Text(defaults={"keepdim": False, "correction": 1.0}, backward=var_text_back),
     torch=Torch(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -260,21 +260,18 @@ class Words:
 
     def needed(self) -> set[str]:
         """Return the helpers that are called, and those that they call."""
-        texts, needed = self.helpers(), self.translator.used & helper_texts().keys()
+        texts = helper_texts(self.dialect.module)
+        needed = self.translator.used & texts.keys()
         while True:
             more = {name for name in texts for caller in needed if re.search(rf"\b{name}\(", texts[caller])} - needed
             if not more:
                 return needed
             needed |= more
 
-    def helpers(self) -> Mapping[str, str]:
-        """Return the texts of all helpers in the words of the library."""
-        return helper_texts(self.dialect.module)
-
     def helper_lines(self) -> list[str]:
         """Return the helpers of the script, in the order in which they stand in their module."""
         needed = self.needed()
-        texts = [text for name, text in self.helpers().items() if name in needed]
+        texts = [text for name, text in helper_texts(self.dialect.module).items() if name in needed]
         return [part for text in texts for part in ("", *text.split("\n"), "")] + ([""] if texts else [])
 
     def imports(self, body: Iterable[str]) -> list[str]:

@@ -274,13 +274,7 @@ def pair_template(function: Function, bound: list[Bound]) -> str | None:
     if "return_indices" in arguments:
         return "x[0]"
     along = arguments.get("dim")
-    return None if along is None or ast.unparse(along.nodes[0]) == "None" or is_other(along) else "x.values"
-
-
-def is_other(one: Bound) -> bool:
-    """Return whether ``dim`` is the second array of ``max(x, y)``, and no axis."""
-    node = one.nodes[0].operand if isinstance(one.nodes[0], ast.UnaryOp) else one.nodes[0]
-    return one.parameter.kind == "Static | Tensor" and not isinstance(node, ast.Constant)
+    return None if along is None or ast.unparse(along.nodes[0]) == "None" else "x.values"
 
 
 def is_mask(node: ast.expr, values: Mapping[str, Array]) -> bool:
@@ -478,14 +472,13 @@ class Translator:
         bound = bind_call(function, node, receiver)
         if function.name in self.dialect.lacks or self.lacks_derivative(function):
             raise self.unknown(f"'{function.name}' has no counterpart")
-        values = pair_template(function, bound) if alone else None
+        values = pair_template(function, bound) if alone and not self.is_of_two(bound) else None
         result = self.called(function, bound)
         return result if values is None else filled(values, x=result)
 
     def called(self, function: Function, bound: list[Bound]) -> ast.expr:
         """Return a function of these arguments in the words of the library."""
-        of_two = any(one.parameter.name == "dim" and self.is_array(one) for one in bound)
-        template = self.dialect.templates.get(f"{function.name} of two" if of_two else function.name)
+        template = self.dialect.templates.get(f"{function.name} of two" if self.is_of_two(bound) else function.name)
         if template is not None:
             return self.from_template(function, template, bound)
         operator = self.operator(function, bound)
@@ -571,6 +564,10 @@ class Translator:
         if one.parameter.name == "condition" and not self.is_mask(nodes[0]):
             return filled("x != 0", x=self.array(nodes[0]))
         return self.array(nodes[0])
+
+    def is_of_two(self, bound: list[Bound]) -> bool:
+        """Return whether ``dim`` is the second array of ``max(x, y)``, and no axis."""
+        return any(one.parameter.name == "dim" and self.is_array(one) for one in bound)
 
     def is_array(self, one: Bound) -> bool:
         """Return whether an argument that may be a plain number is an array: ``max(x, y)``, not ``max(x, 0)``."""

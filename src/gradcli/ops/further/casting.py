@@ -11,7 +11,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.arithmetic import is_mask, without_slope
-from gradcli.ops.declare import OPERATORS, Apply, Exactly, value_of
+from gradcli.ops.declare import OPERATORS, Apply, value_of
 from gradcli.ops.exactly import decided
 from gradcli.ops.links import Array, Integers, Raw, Static, Tensor
 from gradcli.ops.making import DETACH, build_full, constant, lengths
@@ -50,7 +50,7 @@ def cut_exactly(x: Array) -> Integers:
     return np.asarray(np.frompyfunc(lambda entry: int(float(math.trunc(entry))), 1, 1)(x)).astype(np.int64)
 
 
-LONG = without_slope("long", cut, exact=Exactly(pieces=decided(cut_exactly)))
+LONG = without_slope("long", cut, pieces=decided(cut_exactly))
 
 
 def kind_of(x: Any) -> str:

@@ -215,7 +215,7 @@ EQUALS = declare(
     lambda x, least: means(groups_of(x, least), x),
     (lambda g, _y, x, *, least: means(groups_of(x, least), g),),
     shares_of,
-    exact=Exactly(pieces=Piecewise(groups_of, lambda groups, x, least: means(groups, x))),
+    pieces=Piecewise(groups_of, lambda groups, x, least: means(groups, x)),
     kink=Kink(
         is_bent,
         "equal values share the slope of their mean, and a singular value of 0 has slope 0; PyTorch's slopes are "
@@ -346,7 +346,7 @@ EIGENVALUES = of_matrices(
     decomposed(lambda a: np.linalg.eigvalsh(symmetric(a))),
     (eigenvalue_vjp,),
     eigenvalue_local,
-    value=lambda a: each_matrix(lambda x: eigen(x)[0], a),
+    exactly=lambda a: each_matrix(lambda x: eigen(x)[0], a),
     work=cubed,
     digits=lambda out, a: nearness(out),
     text=Text(backward=("(eigh({0})[1]*{g}[..., None, :]) @ eigh({0})[1].mT",)),
@@ -455,7 +455,7 @@ SINGULAR_VALUES = of_matrices(
     decomposed(lambda a: np.linalg.svd(a, compute_uv=False)),
     (value_vjp,),
     value_local,
-    value=lambda a: each_matrix(lambda x: singular(x)[1], a),
+    exactly=lambda a: each_matrix(lambda x: singular(x)[1], a),
     work=cubed,
     digits=lambda out, a: nearness(out, least_of(a.shape)),
     text=Text(backward=("(svd({0}).U*{g}[..., None, :]) @ svd({0}).V.mT",)),

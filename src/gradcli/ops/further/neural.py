@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import OPS, Exactly, Keeps, Kink, Op, Piecewise, Text, Torch
+from gradcli.ops.declare import OPS, Keeps, Kink, Op, Piecewise, Text, Torch
 from gradcli.ops.elementwise import sigmoid as sigmoid_of
 from gradcli.ops.exactly import sign_of
 from gradcli.ops.links import Array, Expression, Indices, Mask, Raw, Static, Symbols
@@ -116,31 +116,31 @@ HARDTANH = elementwise("hardtanh", lambda x, min_val, max_val: np.clip(x, a_min=
     formula=lambda s, x, min_val, max_val: s.clamp_max(s.clamp_min(x, min_val), max_val),
     slopes=lambda s, x, min_val, max_val: (s.where_gt(x, min_val, s.where_gt(max_val, x, 1, 0), 0),),
     kink=Kink(lambda x, min_val, max_val: (x == min_val) | (x == max_val), "0 is taken"),
-    exact=Exactly(pieces=Piecewise(
-        side, lambda piece, x, min_val, max_val: np.where(piece < 0, min_val, np.where(piece > 0, max_val, x)))),
+    pieces=Piecewise(
+        side, lambda piece, x, min_val, max_val: np.where(piece < 0, min_val, np.where(piece > 0, max_val, x))),
     text=Text(defaults={"min_val": -1.0, "max_val": 1.0}, write=with_numbers), spelled=None)
 elementwise("hardsigmoid", lambda x: np.clip(x + 3, 0.0, 6.0) / 6,
     lambda g, _y, x: np.where((x > -3) & (x < 3), g / 6, 0.0),
     formula=lambda s, x: s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
     slopes=lambda s, x: (s.where_gt(3, s.abs(x), s.number(1) / 6, 0),),
     kink=Kink(lambda x: np.isin(x, (-3, 3)), "0 is taken"),
-    exact=Exactly(pieces=Piecewise(
-        lambda x: side(x, -3, 3), lambda piece, x: np.where(piece < 0, 0, np.where(piece > 0, 1, (x + 3) / 6)))),
+    pieces=Piecewise(
+        lambda x: side(x, -3, 3), lambda piece, x: np.where(piece < 0, 0, np.where(piece > 0, 1, (x + 3) / 6))),
     spelled=neural("relu6(x + 3)/6: 0 up to -3, 1 from 3 on, a straight line between", also="jax.nn.hard_sigmoid"))
 elementwise("hardswish", lambda x: x * (np.clip(x + 3, 0.0, 6.0) / 6),
     lambda g, _y, x: np.where(x <= -3, 0.0, np.where(x < 3, g * ((2 * x + 3) / 6), g)),
     formula=lambda s, x: x * s.clamp_max(s.clamp_min(x + 3, 0), 6) / 6,
     slopes=lambda s, x: (s.where_gt(x, -3, s.where_gt(3, x, (2 * x + 3) / 6, 1), 0),),
     kink=Kink(lambda x: np.isin(x, (-3, 3)), "the slope of the piece outside is taken"),
-    exact=Exactly(pieces=Piecewise(
-        lambda x: side(x, -3, 3), lambda piece, x: np.where(piece < 0, 0, np.where(piece > 0, x, x * (x + 3) / 6)))),
+    pieces=Piecewise(
+        lambda x: side(x, -3, 3), lambda piece, x: np.where(piece < 0, 0, np.where(piece > 0, x, x * (x + 3) / 6))),
     spelled=neural("x*hardsigmoid(x)", also="jax.nn.hard_swish jax.nn.hard_silu"))
 elementwise("hardshrink", lambda x, lambd: np.where(np.abs(x) <= lambd, 0.0, x)[()],
     lambda g, _y, x, *, lambd: np.where(np.abs(x) <= lambd, 0.0, g),
     formula=lambda s, x, lambd: s.where_gt(s.abs(x), lambd, x, 0),
     kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
     text=Text(defaults={"lambd": 0.5}, write=with_numbers),
-    exact=Exactly(pieces=Piecewise(lambda x, lambd: abs(x) > lambd, lambda piece, x, lambd: np.where(piece, x, 0))),
+    pieces=Piecewise(lambda x, lambd: abs(x) > lambd, lambda piece, x, lambd: np.where(piece, x, 0)),
     spelled=neural("x, and 0 where it is no further from 0 than lambd", "torch functional method"))
 SOFTSHRINK = elementwise("softshrink",
     lambda x, lambd: np.where(np.abs(x) <= lambd, 0 * x, np.where(x > lambd, x - lambd, x + lambd))[()],
@@ -149,13 +149,13 @@ SOFTSHRINK = elementwise("softshrink",
     slopes=lambda s, x, lambd: (s.where_gt(s.abs(x), lambd, 1, 0),),
     kink=Kink(lambda x, lambd: np.abs(x) == lambd, "0 is taken"),
     text=Text(defaults={"lambd": 0.5}, write=with_numbers),
-    exact=Exactly(pieces=Piecewise(
+    pieces=Piecewise(
         lambda x, lambd: np.where(abs(x) > lambd, sign_of(x), 0),
-        lambda piece, x, lambd: np.where(piece == 0, 0, x - piece * lambd))),
+        lambda piece, x, lambd: np.where(piece == 0, 0, x - piece * lambd)),
     spelled=None)
 elementwise("tanhshrink", tanhshrink, lambda g, _y, x: g * np.tanh(x) ** 2, formula=lambda s, x: x - s.tanh(x),
     slopes=lambda s, x: (s.tanh(x)**2,),
-    exact=Exactly(value=lambda x: x - np.tanh(x)),
+    exactly=lambda x: x - np.tanh(x),
     torch=Torch(saves=((Keeps.OWN,),), doubles=lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2))),
     spelled=neural("x - tanh(x)", kinds=Kinds(Made.NO, Made.FLOAT)))
 CELU = elementwise("celu", lambda x, alpha: np.where(x < 0, alpha * np.expm1(np.where(x < 0, x, 0.0) / alpha), x)[()],
@@ -163,17 +163,17 @@ CELU = elementwise("celu", lambda x, alpha: np.where(x < 0, alpha * np.expm1(np.
     formula=lambda s, x, alpha: s.where_gt(x, 0, x, alpha * s.expm1(x / alpha)),
     slopes=lambda s, x, alpha: (s.where_gt(x, 0, 1, s.exp(x / alpha)),),
     text=Text(defaults={"alpha": 1.0}, write=with_numbers),
-    exact=Exactly(pieces=Piecewise(
-        lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x / alpha)))),
+    pieces=Piecewise(
+        lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x / alpha))),
     spelled=None)
 elementwise("mish", mish, mish_vjp, formula=lambda s, x: x * s.tanh(s.log1p(s.exp(x))), slopes=mish_slope,
-    exact=Exactly(value=lambda x: x * np.tanh(np.log1p(np.exp(x)))), spelled=neural("x*tanh(softplus(x))"))
+    exactly=lambda x: x * np.tanh(np.log1p(np.exp(x))), spelled=neural("x*tanh(softplus(x))"))
 PRELU = elementwise("prelu", lambda x, weight: np.where(x > 0, x, weight * x)[()],
     lambda g, _y, x, weight: np.where(x > 0, g, g * weight), lambda g, _y, x, _weight: np.where(x > 0, 0.0, g * x),
     formula=lambda s, x, weight: s.where_gt(x, 0, x, weight * x),
     slopes=lambda s, x, weight: (s.where_gt(x, 0, 1, weight), s.where_gt(x, 0, 0, x)),
     kink=Kink(lambda x, weight: (x == 0) & (weight != 1), "the slope on the left is taken"),
-    exact=Exactly(pieces=Piecewise(lambda x, weight: x > 0, lambda piece, x, weight: np.where(piece, x, weight * x))),
+    pieces=Piecewise(lambda x, weight: x > 0, lambda piece, x, weight: np.where(piece, x, weight * x)),
     text=Text(template="where({0} > 0, {0}, {1}*{0})", precedence=99), reads=((0, 1), (0,)), spelled=None)
 # fmt: on
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946

@@ -21,7 +21,6 @@ from gradcli.ops.declare import (
     OPERATORS,
     OUTPUT,
     RULES,
-    Exactly,
     Keeps,
     Kink,
     Piecewise,
@@ -159,22 +158,22 @@ def turn(x: Array, other: Array) -> Indices:
 LERP = elementwise("lerp", lerp, lambda g, _y, _x, _end, w: g * (1 - w), lambda g, _y, _x, _end, w: g * w,
     lambda g, _y, x, end, _w: g * (end - x), formula=lambda s, x, end, w: x + w * (end - x),
     slopes=lambda s, x, end, w: (1 - w, w, end - x),
-    exact=Exactly(value=lambda x, end, w: x + w * (end - x)), reads=((2,), (2,), (0, 1)), spelled=None)
+    exactly=lambda x, end, w: x + w * (end - x), reads=((2,), (2,), (0, 1)), spelled=None)
 elementwise("fmod", np.fmod, lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b),
     slopes=lambda s, a, b: (s.number(1), -s.trunc(a / b)),
-    exact=Exactly(pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of)), domain=((0.1, 0.9), (1, 2)),
+    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of), domain=((0.1, 0.9), (1, 2)),
     reads=((), (0, 1)),
     spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds=KEPT))
 elementwise("copysign", np.copysign, lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero,
     slopes=lambda s, x, other: (s.sign(x) * s.copysign(s.number(1), other), s.number(0)),
-    exact=Exactly(pieces=Piecewise(turn, lambda piece, x, other: piece * x)),
+    pieces=Piecewise(turn, lambda piece, x, other: piece * x),
     kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
     splits_zero=lambda k, x, other: (other == 0) & (k == 1), reads=((OUT, 0), ()),
     spelled=Spelled("torch numpy math method", "", "x with the sign of other"))
 elementwise("logaddexp2", np.logaddexp2, lambda g, _y, a, b: g / (1 + np.exp2(b - a)),
     lambda g, _y, a, b: g / (1 + np.exp2(a - b)),
     slopes=lambda s, a, b: (s.sigmoid((a - b) * s.log(2)), s.sigmoid((b - a) * s.log(2))),
-    exact=Exactly(value=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b)))),
+    exactly=lambda a, b: np.maximum(a, b) + np.log2(1 + np.exp2(-exactly.gap(a, b))),
     spelled=Spelled("torch numpy method tensors", "", "log2(2**x + 2**other)"))
 # fmt: on
 
@@ -304,7 +303,7 @@ def histc(x: Array, bins: int, low: float, high: float) -> Array:
 
 HISTC = declare(
     "histc", histc, (None,), no_links, torch=Torch(raises=True),
-    exact=Exactly(pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object))),
+    pieces=Piecewise(histc, lambda piece, x, bins, low, high: np.asarray(piece, dtype=object)),
     size=lambda x, bins, low, high: max(bins, np.size(x)), text=Text(words={"low": "min", "high": "max"}),
 )  # fmt: skip
 
@@ -435,18 +434,18 @@ def digamma(x: Array) -> Array:
 elementwise("erfc", erfc, lambda g, _y, x: -STEEPEST * np.exp(-x * x) * g,
     slopes=lambda s, x: (-2 / s.sqrt(s.pi) * s.exp(-(x**2)),),
     text=Text(backward=("-2/sqrt(pi)*exp(-{0}**2)*{g}",)),
-    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfc(x))),
+    exactly=exactly.in_mpmath(lambda mp, x: mp.erfc(x)),
     spelled=Spelled("torch math special method", "", "1 - erf(x), with its digits where erf(x) is nearly 1"))
 elementwise("erfinv", erfinv, lambda g, y, _x: g * (np.exp(y * y) / STEEPEST),
     slopes=lambda s, x: (s.sqrt(s.pi) / 2 * s.exp(s.erfinv(x) ** 2),),
     text=Text(backward=("{g}*sqrt(pi)/2*exp({y}**2)",)), torch=Torch(saves=((0,),)), domain=((-0.9, 0.9),),
-    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan)), reads=OUTPUT,
+    exactly=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan), reads=OUTPUT,
     spelled=Spelled("torch special method", "", "the number whose erf is x"))
 elementwise("ndtr", lambda x: erfc(-x * math.sqrt(0.5)) / 2, lambda g, _y, x: g * normal_density(x),
     slopes=lambda s, x: (s.exp(-(x**2) / 2) / s.sqrt(2 * s.pi),),
     text=Text(backward=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",)),
     torch=Torch(saves=((Keeps.OWN,),), doubles=lambda y, x: (normal_share(x), None)),
-    exact=Exactly(value=exactly.in_mpmath(lambda mp, x: mp.ncdf(x))),
+    exactly=exactly.in_mpmath(lambda mp, x: mp.ncdf(x)),
     spelled=Spelled("special", "", "the normal distribution function"))
 # fmt: on
 
@@ -456,15 +455,15 @@ elementwise("ndtr", lambda x: erfc(-x * math.sqrt(0.5)) / 2, lambda g, _y, x: g 
 
 # fmt: off
 elementwise("lgamma", by_mpmath(log_gamma), lambda g, _y, x: g * digamma(x), slopes=lambda s, x: (s.digamma(x),),
-    text=Text(backward=("{g}*digamma({0})",)), exact=Exactly(value=exactly.in_mpmath(log_gamma)), domain=((0.3, 4),),
+    text=Text(backward=("{g}*digamma({0})",)), exactly=exactly.in_mpmath(log_gamma), domain=((0.3, 4),),
     spelled=Spelled("torch special method", "gammaln math.lgamma", "the logarithm of the gamma function"))
 DIGAMMA = elementwise("digamma", digamma, lambda g, _y, x: g * polygamma(1, x),
     slopes=lambda s, x: (s.polygamma(s.number(1), x),),
-    text=Text(backward=("{g}*polygamma(1, {0})",)), exact=Exactly(value=exactly.in_mpmath(lambda mp, x: psi(mp, 0, x))),
+    text=Text(backward=("{g}*polygamma(1, {0})",)), exactly=exactly.in_mpmath(lambda mp, x: psi(mp, 0, x)),
     domain=((0.3, 4),), spelled=Spelled("torch special method", "psi", "the derivative of lgamma"))
 POLYGAMMA = elementwise("polygamma", polygamma, None, lambda g, _y, n, x: g * polygamma(n + 1, x),
     slopes=lambda s, n, x: (s.number(0), s.polygamma(n + 1, x)),
-    text=Text(backward=("", "{g}*polygamma({0} + 1, {1})")), exact=Exactly(value=exactly.in_mpmath(psi, 2)),
+    text=Text(backward=("", "{g}*polygamma({0} + 1, {1})")), exactly=exactly.in_mpmath(psi, 2),
     domain=((1, 1), (0.3, 4)), spelled=None)
 # fmt: on
 RULES[polygamma] = lambda f, n, x: applied(f, POLYGAMMA, np.float64(float(numbers(n))), x)
@@ -491,7 +490,7 @@ def logit(x: Array) -> Array:
 # fmt: off
 LOGIT = elementwise("logit", logit, lambda g, _y, x: np.where((x < 0) | (x > 1), np.nan, g / (x * (1 - x))),
     slopes=lambda s, x: (1 / (x * (1 - x)),),
-    text=Text(backward=("{g}/({0}*(1 - {0}))",)), exact=Exactly(value=lambda x: np.log(x / (1 - x))),
+    text=Text(backward=("{g}/({0}*(1 - {0}))",)), exactly=lambda x: np.log(x / (1 - x)),
     domain=((0.1, 0.9),), spelled=None)
 # fmt: on
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops.arithmetic import without_slope
-from gradcli.ops.declare import Apply, Exactly, Piecewise, Text, value_of
+from gradcli.ops.declare import Apply, Piecewise, Text, value_of
 from gradcli.ops.exactly import decided, true
 from gradcli.ops.further.casting import as_array, cut_exactly, kind_of
 from gradcli.ops.links import Array, Indices, Integers, Mask, Raw, Static, Tensor
@@ -30,7 +30,7 @@ def whole_places(x: Array) -> Integers:
 PLACES = without_slope(
     "places",
     whole_places,
-    exact=Exactly(pieces=Piecewise(cut_exactly, lambda piece, x: piece, held=True)),
+    pieces=Piecewise(cut_exactly, lambda piece, x: piece, held=True),
     text=Text(write=lambda call: f"{call.tight[0]}.long()"),
 )
 """An input as positions: given as doubles, as all inputs are, it does not move."""
@@ -65,7 +65,7 @@ def truths(condition: Raw, name: str) -> Mask:
 
 # --- where a condition holds ---
 
-NONZERO = without_slope("nonzero", np.argwhere, exact=Exactly(pieces=decided(lambda x: np.argwhere(true(x)))))
+NONZERO = without_slope("nonzero", np.argwhere, pieces=decided(lambda x: np.argwhere(true(x))))
 
 
 @indexed("nonzero", "torch method", op=NONZERO)

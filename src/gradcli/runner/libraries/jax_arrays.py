@@ -15,7 +15,7 @@ from gradcli.ops.joining import PUT
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note_draw
 from gradcli.runner.exceptions import Raised, exception_class
-from gradcli.runner.libraries.numpy_arrays import info, piecewise, set_printoptions
+from gradcli.runner.libraries.numpy_arrays import ABSTRACT, info, piecewise, set_printoptions
 from gradcli.runner.libraries.numpy_functions import (
     NAMES,
     NEUTRAL,
@@ -29,7 +29,7 @@ from gradcli.runner.libraries.numpy_functions import (
 from gradcli.runner.library import ATTRIBUTES, METHODS, TABLE, always, attribute, native
 from gradcli.runner.numpy_values import flows, other_type, to_real
 from gradcli.runner.python.builtins import JAX_ARRAY
-from gradcli.runner.python.calls import COUNTS, call_table
+from gradcli.runner.python.calls import COUNTS
 from gradcli.runner.python.containers import entry, iterate, key_of, take
 from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax, quotient_type, together_in_jax
 from gradcli.runner.state import Run, constant
@@ -62,9 +62,7 @@ TABLE |= {
     **{f"jax.numpy.{name}_": DType(dtype, "jax") for name, dtype in (
         ("bool", "bool"), ("int", "int64"), ("float", "float64"),
     )},
-    **{f"jax.numpy.{name}": Foreign(f"jax.numpy.{name}") for name in (
-        "floating", "inexact", "integer", "signedinteger", "complexfloating",
-    )},
+    **{f"jax.numpy.{name}": TABLE[f"numpy.{name}"] for name in ABSTRACT},
 }  # fmt: skip
 
 
@@ -183,7 +181,7 @@ class JaxFunction(NumpyFunction):
             return TRACED[self.name](run, *arguments, **named)
         if self.table is None:
             raise unknown(run, self.name, "jnp")
-        made = call_table(run, self.table, list(arguments), named)
+        made = self.by_table(run, self.table, arguments, named)
         return list(made) if self.name in LISTS else made
 
     @property
@@ -206,7 +204,7 @@ class JaxFunction(NumpyFunction):
         except Raised:
             if self.table is None:
                 raise
-            return call_table(run, self.table, list(arguments), named)
+            return self.by_table(run, self.table, arguments, named)
         if size is not None:
             made = sized(made, size, fill_value)
         values = [x for x in flatten(run, (list(arguments), options))[0] if isinstance(x, Tensor) or type(x) in PLAIN]
@@ -309,6 +307,9 @@ def norm(run: Run, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = F
     return run.function("numpy.linalg.norm", x, ord, axis, keepdims)
 
 
+RESHAPE = TABLE["jax.numpy.reshape"]
+
+
 @native("jax.numpy.reshape")
 def reshape(
     run: Run, a: Any, shape: Any = None, *more: Any, newshape: Any = None, order: str = "C", **_: Any
@@ -320,10 +321,7 @@ def reshape(
     size, known = math.prod(x.shape), math.prod(n for n in want if n != -1)
     if (known != size) if -1 not in want else (not known or size % known):
         run.fail_as("jax reshape", x.shape, size, want, math.prod(want))
-    if order == "F":
-        turned = run.function("torch.reshape", run.function("jax.numpy.transpose", x), want[::-1])
-        return run.function("jax.numpy.transpose", turned)  # type: ignore[no-any-return]
-    return run.function("torch.reshape", x, want)  # type: ignore[no-any-return]
+    return RESHAPE(run, x, want, order=order)  # type: ignore[no-any-return]
 
 
 def picking(sign: str) -> Callable[..., Any]:
@@ -357,45 +355,10 @@ def clip(
     return x
 
 
-@native("jax.numpy.vectorize")
-def vectorize(run: Run, function: Any, **_: Any) -> Any:
-    """Return a function that runs once for each entry."""
-
-    def run_it(run: Run, *arguments: Any) -> Any:
-        xs = [array(run, a) for a in arguments]
-        shape = np.broadcast_shapes(*[x.shape for x in xs])
-        if not shape:
-            return run.call(function, xs)
-        flat = [reshape(run, run.function("jax.numpy.broadcast_to", x, shape), (-1,)) for x in xs]
-        return reshape(run, run.call(TABLE["jax.vmap"](run, function), flat), shape)
-
-    return run_it
-
-
-@native("jax.numpy.apply_along_axis")
-def apply_along_axis(run: Run, func1d: Any, axis: int, arr: Any, *arguments: Any) -> Any:
-    """Return what a function gives of each line along an axis."""
-    x = array(run, arr)
-    function: Any = lambda run, row: run.call(func1d, [row, *arguments])  # noqa: E731
-    for _ in x.shape[1:]:
-        function = TABLE["jax.vmap"](run, function)
-    return run.call(function, [run.function("jax.numpy.moveaxis", x, axis, -1)])
-
-
 def size_of(run: Run, x: Any, axis: int | None = None) -> int:
     """Return the number of entries."""
     shape = array(run, x).shape
     return math.prod(shape) if axis is None else shape[axis]
-
-
-@native("jax.numpy.issubdtype")
-def issubdtype(run: Run, one: Any, other: Any) -> bool:
-    """Return whether a type is of a kind."""
-    name, kind = dtype_name(run, one, "jax"), other if isinstance(other, str) else getattr(other, "name", "")
-    rank = category(name or "float32")
-    words = {"floating": 2, "inexact": 2, "integer": 1, "signedinteger": 1, "bool_": 0}
-    last = str(kind).rpartition(".")[2]
-    return rank == words[last] if last in words else name == last
 
 
 CONVENTIONS: dict[str, Callable[..., Any]] = {
@@ -499,6 +462,7 @@ def as_type(run: Run, x: Tensor, dtype: Any = None, **_: Any) -> Any:
 
 METHODS |= {
     "jax.astype": as_type,
+    "jax.flatten": TABLE["jax.numpy.ravel"],
     **{f"jax.{name}": lambda run, x, *_: x for name in ("copy", "__copy__", "__deepcopy__")},  # nobody writes to it
     **dict.fromkeys(("jax.devices", "jax.device"), always({"TFRT_CPU_0"})),
     **{f"jax.{name}": always(None) for name in ("is_fully_replicated", "delete", "is_deleted")},

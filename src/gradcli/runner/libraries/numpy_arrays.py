@@ -45,6 +45,7 @@ TABLE |= {
 }  # fmt: skip
 ABSTRACT = {
     "floating": (2,), "inexact": (2,), "integer": (1,), "signedinteger": (1,), "number": (1, 2), "generic": (0, 1, 2),
+    "complexfloating": (),
 }  # fmt: skip
 """Abstract types, with the categories of the types that are of them."""
 TABLE |= {
@@ -55,7 +56,7 @@ TABLE |= {
 }  # fmt: skip
 
 
-@native("numpy.issubdtype")
+@native("numpy.issubdtype", "jax.numpy.issubdtype")
 def issubdtype(run: Run, dtype: Any, kind: Any) -> bool:
     """Return whether a type is of an abstract one."""
     name = dtype_name(run, dtype)
@@ -138,23 +139,31 @@ class Vectorized:
         flat = [run.function("np.reshape", run.function("np.broadcast_to", a, shape), (-1,)) for a in arrays]
         rows = [take(run, part) for part in flat]
         made = [run.call(self.function, list(items), named) for items in zip(*rows, strict=True)]
-        whole = array(run, made, self.otypes[0] if isinstance(self.otypes, list | tuple) and self.otypes else None)
-        return TABLE["numpy.reshape"](run, whole, shape)
+        dtype = self.otypes[0] if isinstance(self.otypes, list | tuple) and self.otypes else None
+        return TABLE["numpy.reshape"](run, put_together(run, made, arrays, dtype), shape)
 
 
-@native("numpy.vectorize", "numpy.frompyfunc")
-def vectorize(run: Run, function: Any = None, *_: Any, otypes: Any = None, **__: Any) -> Any:
+def put_together(run: Run, rows: list[Any], like: list[Tensor], dtype: Any = None) -> Tensor:
+    """Return the results of several calls as one array of the library of the arrays that they were called with."""
+    module = "jax.numpy" if any(x.library == "jax" for x in like) else "numpy"
+    return TABLE[f"{module}.array"](run, rows, dtype)  # type: ignore[no-any-return]
+
+
+@native("numpy.vectorize", "numpy.frompyfunc", "jax.numpy.vectorize")
+def vectorize(run: Run, function: Any = None, *_: Any, otypes: Any = None, signature: Any = None, **__: Any) -> Any:
     """Return a function that is called with each entry."""
+    if signature is not None:
+        raise run.refuse("vectorize with a signature is not part of gradcli")
     return (lambda run, function: Vectorized(function, otypes)) if function is None else Vectorized(function, otypes)
 
 
-@native("numpy.apply_along_axis")
+@native("numpy.apply_along_axis", "jax.numpy.apply_along_axis")
 def apply_along_axis(run: Run, function: Any, axis: int, x: Any, *arguments: Any, **named: Any) -> Any:
     """Return what a function gives of each row along an axis."""
     x, moveaxis, reshape = arrayed(run, x), TABLE["numpy.moveaxis"], TABLE["numpy.reshape"]
     moved = moveaxis(run, x, axis, -1)
     rows = take(run, reshape(run, moved, (-1, moved.shape[-1])))
-    made = array(run, [run.call(function, [row, *arguments], named) for row in rows])
+    made = put_together(run, [run.call(function, [row, *arguments], named) for row in rows], [x])
     made = reshape(run, made, (*moved.shape[:-1], *made.shape[1:]))
     return moveaxis(run, made, -1, axis) if len(made.shape) == len(x.shape) else made
 
@@ -295,9 +304,8 @@ def astype(run: Run, x: Tensor, dtype: Any, *_: Any, **__: Any) -> Any:
 
 def flattened(run: Run, x: Tensor, order: str = "C") -> Any:
     """Return the entries as one new row."""
-    if flows(x) and order == "C":
-        return run.function("clone", run.function("np.ravel", x))
-    return from_real(run, np.array(real(TABLE["numpy.ravel"](run, x, order))))
+    made = TABLE["numpy.ravel"](run, x, order)
+    return run.function("clone", made) if flows(x) else from_real(run, np.array(real(made)))
 
 
 def copied(run: Run, x: Tensor, *_: Any, **__: Any) -> Any:

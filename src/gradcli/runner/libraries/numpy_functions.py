@@ -42,6 +42,8 @@ NAMES: dict[str, list[str]] = {
 """Names of NumPy: ``functions`` of arrays and numbers, those of ``linear`` algebra, ``methods`` that are functions too,
 what changes in ``steps`` or not at all with what it is given, and what may give ``views`` of it."""
 STEPS, VIEWS = frozenset(NAMES["steps"]), frozenset(NAMES["views"])
+ORDERED = {"ravel": 1, "reshape": 2}
+"""Functions that read entries in an order, with its place among their arguments."""
 CUT = {"histogram", "histogram2d", "histogram_bin_edges"}
 """Functions whose results have a derivative that gradcli does not have."""
 
@@ -114,8 +116,24 @@ class NumpyFunction:
                 return cut(run, f"np.{self.name}", tensors, self.by_numpy(run, arguments, named))
         if self.table is None:
             raise unknown(run, self.name)
-        options = {k: v for k, v in named.items() if v is not None or k == "axis"}
-        return call_table(run, self.table, list(arguments), options)
+        return self.by_table(
+            run, self.table, arguments, {k: v for k, v in named.items() if v is not None or k == "axis"}
+        )
+
+    def by_table(self, run: Run, table: TableFunction, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Call the function of the table; entries that are read by columns are those of the turned array by rows."""
+        named.pop("optimize", None)
+        if self.name not in ORDERED:
+            return call_table(run, table, list(arguments), named)
+        x, *shape, order = arguments if len(arguments) > ORDERED[self.name] else (*arguments, named.pop("order", "C"))
+        if order == "C":
+            return call_table(run, table, [x, *shape], named)
+        if order != "F":
+            raise run.refuse(f"np.{self.name} with order={order!r} of what is differentiated is not part of gradcli")
+        lengths = (*shape, *named.values(), -1)[0]
+        lengths = tuple(lengths) if isinstance(lengths, tuple | list) else (lengths,)
+        turned = run.function("np.reshape", run.function("np.transpose", x), lengths[::-1])
+        return run.function("np.transpose", turned)
 
     def by_numpy(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Call NumPy."""
@@ -423,6 +441,7 @@ TRACED: dict[str, Callable[..., Any]] = {
     "compress": lambda run, condition, x, **named: run.function(
         "np.compress", from_real(run, np.asarray(to_real(run, condition), np.bool_)), x, **named
     ),
+    "correlate": lambda run, a, v, mode="valid": run.function("np.convolve", a, run.function("np.flip", v), mode),
     "divmod": lambda run, x, y: (run.operate("//", x, y), run.operate("%", x, y)),
 }  # fmt: skip
 

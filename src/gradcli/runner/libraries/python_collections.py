@@ -14,7 +14,7 @@ from gradcli.runner.library import TABLE, native, of_kind, own_attributes
 from gradcli.runner.numpy_values import COMPARED, METHODS
 from gradcli.runner.printing import format_value, to_repr, to_str
 from gradcli.runner.python.builtins import COLLECTIONS, DICT, INT, STR, TUPLE, type_of
-from gradcli.runner.python.calls import missing_text
+from gradcli.runner.python.calls import Parameters, bound_arguments
 from gradcli.runner.python.containers import take
 from gradcli.runner.python.host_attributes import count
 from gradcli.runner.python.operators import equal, hashable, operate, truth
@@ -74,8 +74,7 @@ def tuple_class(name: str, fields: list[str], defaults: list[Any], members: dict
     def make(run: Run, *arguments: Any, **named: Any) -> Named:
         kind = arguments[0] if arguments and isinstance(arguments[0], Class) and arguments[0].is_a(made) else made
         given = arguments[1:] if kind is not made else arguments
-        required = dict.fromkeys(fields, True) | dict.fromkeys(optional, False)
-        entries = optional | bound_values(run, f"{name}.__new__()", required, given, named)
+        entries = optional | bound_arguments(run, f"{name}.__new__", Parameters(fields, optional), given, named, 1)
         return Named(kind.name, {field: entries[field] for field in fields}, kind)
 
     def make_of(run: Run, items: Any) -> Named:
@@ -91,32 +90,6 @@ def tuple_class(name: str, fields: list[str], defaults: list[Any], members: dict
     }
     made: Class = Class(name, [TUPLE], shown | members, make, qualified=f"__main__.{name}")
     return made
-
-
-def bound_values(
-    run: Run, who: str, fields: dict[str, bool], arguments: Any, named: dict[str, Any], by_name: Any = ()
-) -> dict[str, Any]:
-    """Return arguments by the fields that they are for; raises TypeError as a function with these parameters does.
-
-    ``fields`` says of each whether it is required; those ``by_name`` are passed by their names alone.
-    """
-    positional = [name for name in fields if name not in by_name]
-    if len(arguments) > len(positional):
-        least, most = sum(fields[name] for name in positional) + 1, len(positional) + 1
-        takes = f"{most}" if least == most else f"from {least} to {most}"
-        were = f"{'' if takes == '1' else 's'} but {len(arguments) + 1} were given"
-        run.fail("TypeError", f"{who} takes {takes} positional argument{were}")
-    values = dict(zip(positional, arguments, strict=False))
-    for key, value in named.items():
-        if key not in fields:
-            run.fail("TypeError", f"{who} got an unexpected keyword argument '{key}'")
-        if key in values:
-            run.fail("TypeError", f"{who} got multiple values for argument '{key}'")
-        values[key] = value
-    missing = [name for name, required in fields.items() if required and name not in values]
-    if missing:
-        run.fail("TypeError", f"{who} {missing_text(missing, 'positional')}")
-    return values
 
 
 @native("collections.namedtuple")
@@ -306,9 +279,10 @@ def initializer(kind: Class, fields: dict[str, Field]) -> Any:
     """Return ``__init__`` of a dataclass."""
 
     def start(run: Run, me: Instance, *arguments: Any, **named: Any) -> None:
-        required = {f.name: f.required for f in fields.values() if f.in_init}
-        by_name = [f.name for f in fields.values() if f.by_name]
-        values = bound_values(run, f"{kind.name}.__init__()", required, arguments, named, by_name)
+        entered = [f for f in fields.values() if f.in_init]
+        places, by_name = ([f.name for f in entered if f.by_name is alone] for alone in (False, True))
+        expected = Parameters(places, [f.name for f in entered if not f.required], by_name=by_name)
+        values = bound_arguments(run, f"{kind.name}.__init__", expected, arguments, named, 1)
         passed = []
         for one in fields.values():
             if one.name not in values and one.required:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.runner.exceptions import raise_key
 from gradcli.runner.library import (
     ATTRIBUTES,
     FOREIGN_TO,
@@ -29,15 +28,8 @@ from gradcli.runner.python.calls import (
     no_attribute,
     table_method,
 )
-from gradcli.runner.python.containers import (
-    by_python,
-    item_of,
-    whole,
-)
-from gradcli.runner.python.host_attributes import DUNDERS, FIELDS, FLOATS, KINDS, OF_CLASSES, host_attribute
-from gradcli.runner.python.operators import (
-    hashable,
-)
+from gradcli.runner.python.containers import of_items
+from gradcli.runner.python.host_attributes import DUNDERS, FLOATS, OF_CLASSES, host_attribute, host_member
 from gradcli.runner.state import Run
 from gradcli.runner.values import (
     OBJECT,
@@ -233,25 +225,12 @@ OBJECT_MEMBERS: dict[str, Any] = {
 """Members of ``object``, which every class is derived from."""
 
 
-def raw_items(name: str) -> Callable[..., Any]:
-    """Return what reads, writes or deletes an item past the class's own method."""
-
-    def run_it(run: Run, me: Any, key: Any, *value: Any) -> Any:
-        if isinstance(me, dict):
-            place = hashable(run, key)
-            if not value and not dict.__contains__(me, place):
-                raise_key(key)
-            return getattr(dict, name)(me, place, *value)
-        if not isinstance(me, list) or name == "__getitem__":
-            return item_of(run, me, key)
-        change = getattr(list, name)
-        return by_python(run, lambda: change(me, whole(run, key), *value))
-
-    return run_it
-
-
 RAW: dict[str, Any] = {
-    "__init__": fill, **{name: raw_items(name) for name in ("__getitem__", "__setitem__", "__delitem__")},
+    "__init__": fill,
+    **{
+        name: lambda run, me, key, *value, name=name: of_items(run, me, name, key, *value)
+        for name in ("__getitem__", "__setitem__", "__delitem__")
+    },
     "__hash__": lambda run, me: hash(plain_value(me)),
     "__setattr__": lambda run, me, name, value: me.fields.__setitem__(name, value),
 }  # fmt: skip
@@ -262,12 +241,8 @@ def raw_member(run: Run, me: Any, name: str) -> Any:
     """Return a method of Python's own class, past those of the script's; UNBOUND where it has none."""
     if name in RAW:
         return Bound(RAW[name], me)
-    for kind, table in KINDS:
-        if isinstance(me, kind) and name in table:
-            return Bound(table[name], me)
-    for kinds, readers in FIELDS:
-        if isinstance(me, kinds) and name in readers:
-            return readers[name](run, me)
+    if (member := host_member(run, me, name)) is not UNBOUND:
+        return member
     if name in DUNDERS and hasattr(plain_value(me), name):
         return Bound(lambda run, me, *a: DUNDERS[name](run, plain_value(me), *a), me)
     return UNBOUND

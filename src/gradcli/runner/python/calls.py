@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import builtins
 import inspect
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradcli.engine.graph import Called, Operation
 from gradcli.errors import GradcliError
@@ -115,9 +115,10 @@ def call_native(run: Run, what: Any, arguments: Arguments, named: Named) -> Any:
         try:
             inspect.signature(what).bind(run, *arguments, **named)
         except TypeError as misfit:
-            words = python_words(run, what, arguments, named)
-            words = words or f"{native_name(run, what)}() {misfit_text(what, misfit, arguments, named)}"
-            return run.fail("TypeError", words)
+            if (words := python_words(run, what, arguments, named)) is not None:
+                return run.fail("TypeError", words)
+            bound_arguments(run, native_name(run, what), parameters_of(what), arguments, named)
+            return run.fail("TypeError", str(misfit))
         except ValueError:  # it has no signature
             pass
         return run.fail("TypeError", in_names_of(run, str(error), (*arguments, *named.values())))
@@ -155,22 +156,6 @@ def native_name(run: Run, what: Any) -> str:
     methods = ((name, one) for (_, name), one in OF_CLASSES.items())
     names = (name for name, one in (*TABLE.items(), *run.builtins.items(), *methods) if one is what)
     return next(names, getattr(what, "__name__", "function").strip("_")).rpartition(".")[2]
-
-
-def misfit_text(what: Any, misfit: TypeError, arguments: Arguments, named: Named) -> str:
-    """Return what Python says of arguments that a function does not take: all that are missing at once."""
-    if "missing a required" not in str(misfit):
-        return str(misfit)
-    left = list(inspect.signature(what).parameters.values())[1 + len(arguments) :]
-    required = [p.name for p in left if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
-    return missing_text([name for name in required if name not in named], "positional")
-
-
-def missing_text(missing: list[str], kind: str) -> str:
-    """Return what Python says of parameters of a kind that have no argument."""
-    *first, last = map(repr, missing)
-    before = f"{', '.join(first)}{',' * (len(first) > 1)} and " if first else ""
-    return f"missing {len(missing)} required {kind} argument{'s' * bool(first)}: {before}{last}"
 
 
 # ---- functions of the script
@@ -238,50 +223,80 @@ def generate(run: Run, code: Any, frame: Frame) -> Generator[Any, Any, Any]:
 
 def bind(run: Run, closure: Closure, frame: Frame, arguments: Arguments, named: Named) -> None:
     """Put arguments and defaults into the registers of parameters; raises TypeError as Python does."""
-    code, places = closure.code, closure.code.places
-    positional, count = code.positional, len(code.positional)
-    name = f"{code.qualified or code.name}()"
-    for parameter, value in zip(positional, arguments, strict=False):
-        frame[places[parameter]] = value
-    if code.rest is not None:
-        frame[places[code.rest]] = tuple(arguments[count:])
-    elif len(arguments) > count:
-        least = count - len(closure.defaults)
-        takes = f"{count}" if least == count else f"from {least} to {count}"
-        words = f"{'argument' if takes == '1' else 'arguments'} but {len(arguments)}"
-        was = "was" if len(arguments) == 1 else "were"
-        run.fail("TypeError", f"{name} takes {takes} positional {words} {was} given")
-    alone = [key for key in named if key in positional[: code.by_position_alone]]
-    if alone and code.options is None:
+    code = closure.code
+    last = zip(reversed(code.positional), reversed(closure.defaults), strict=False)
+    defaults = {**dict(last), **closure.named_defaults}
+    own = Parameters(code.positional, defaults, code.by_position_alone, code.by_name, code.rest, code.options)
+    values = bound_arguments(run, code.qualified or code.name, own, arguments, named)
+    for name, value in (defaults | values).items():
+        frame[code.places[name]] = value
+
+
+class Parameters(NamedTuple):
+    """What a function takes: by position, the first of these so alone, by name, and all the rest; some are optional."""
+
+    positional: Sequence[str]
+    optional: Collection[str] = ()
+    by_position_alone: int = 0
+    by_name: Sequence[str] = ()
+    rest: str | None = None
+    options: str | None = None
+
+
+def bound_arguments(
+    run: Run, who: str, expected: Parameters, arguments: Arguments, named: Named, before: int = 0
+) -> Named:
+    """Return arguments by the parameters that they are for; raises TypeError as Python does of a function.
+
+    ``before`` is how many more are counted, such as the object of a method.
+    """
+    positional, alone = expected.positional, expected.positional[: expected.by_position_alone]
+    values = dict(zip(positional, arguments, strict=False))
+    if len(arguments) > len(positional) and expected.rest is None:
+        most, count = len(positional) + before, len(arguments) + before
+        least = most - sum(name in expected.optional for name in positional)
+        takes = f"{most}" if least == most else f"from {least} to {most}"
+        words = f"argument{'' if takes == '1' else 's'} but {count} {'was' if count == 1 else 'were'} given"
+        run.fail("TypeError", f"{who}() takes {takes} positional {words}")
+    misplaced = [key for key in named if key in alone]
+    if misplaced and expected.options is None:
         what = "got some positional-only arguments passed as keyword arguments"
-        run.fail("TypeError", f"{name} {what}: '{', '.join(alone)}'")
+        run.fail("TypeError", f"{who}() {what}: '{', '.join(misplaced)}'")
     options: Named = {}
-    taken, by_name = set(positional[: len(arguments)]), positional[code.by_position_alone :]
     for key, value in named.items():
-        if key in taken and key not in positional[: code.by_position_alone]:
-            run.fail("TypeError", f"{name} got multiple values for argument '{key}'")
-        if key in by_name or key in code.by_name:
-            frame[places[key]] = value
-        elif code.options is not None:
+        if key in values and key not in alone:
+            run.fail("TypeError", f"{who}() got multiple values for argument '{key}'")
+        if key in expected.by_name or (key in positional and key not in alone):
+            values[key] = value
+        elif expected.options is not None:
             options[key] = value
         else:
-            run.fail("TypeError", f"{name} got an unexpected keyword argument '{key}'")
-    if code.options is not None:
-        frame[places[code.options]] = options
-    take_defaults(run, closure, frame, name)
-
-
-def take_defaults(run: Run, closure: Closure, frame: Frame, name: str) -> None:
-    """Put defaults into the registers that have no argument; raises TypeError where a parameter has none."""
-    code, places, positional = closure.code, closure.code.places, closure.code.positional
-    last = zip(reversed(positional), reversed(closure.defaults), strict=False)
-    for parameter, value in (*last, *closure.named_defaults.items()):
-        if frame[places[parameter]] is UNBOUND:
-            frame[places[parameter]] = value
-    for kind, parameters in (("positional", positional), ("keyword-only", code.by_name)):
-        missing = [p for p in parameters if frame[places[p]] is UNBOUND]
+            run.fail("TypeError", f"{who}() got an unexpected keyword argument '{key}'")
+    for kind, names in (("positional", positional), ("keyword-only", expected.by_name)):
+        missing = [repr(name) for name in names if name not in values and name not in expected.optional]
         if missing:
-            run.fail("TypeError", f"{name} {missing_text(missing, kind)}")
+            *first, last = missing
+            listed = f"{', '.join(first)}{',' * (len(first) > 1)} and {last}" if first else last
+            what = f"missing {len(missing)} required {kind} argument{'s' * bool(first)}: {listed}"
+            run.fail("TypeError", f"{who}() {what}")
+    if expected.rest is not None:
+        values[expected.rest] = tuple(arguments[len(positional) :])
+    return values if expected.options is None else values | {expected.options: options}
+
+
+def parameters_of(what: Any) -> Parameters:
+    """Return what a native takes after the run."""
+    kinds = inspect.Parameter
+    names: dict[Any, list[str]] = {}
+    after = list(inspect.signature(what).parameters.values())[1:]
+    for p in after:
+        names.setdefault(p.kind, []).append(p.name)
+    alone, either, by_name = (
+        names.get(kind, []) for kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)
+    )
+    [rest], [options] = (names.get(kind, [None]) for kind in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD))
+    optional = [p.name for p in after if p.default is not p.empty]
+    return Parameters([*alone, *either], optional, len(alone), by_name, rest, options)
 
 
 # ---- classes and their objects

@@ -182,20 +182,15 @@ def unpacked(run: Run, value: Any, number: int, star: int | None) -> list[Any]:
 
 
 # ---- items of Python's own values
-def subscript(run: Run, base: Any, key: Any) -> Any:  # noqa: C901, PLR0911 - one case for each kind of value
+def subscript(run: Run, base: Any, key: Any) -> Any:
     """Return ``base[key]``."""
     key = plain(key)
     if isinstance(base, Tensor):
         return entry(run, base, key)
     if (made := ask(run, base, "__getitem__", key)) is not UNBOUND:
         return made
-    if isinstance(base, dict):
-        try:
-            return base[hashable(run, key)]
-        except KeyError:
-            return raise_key(key)
-    if isinstance(base, list | tuple | str | range | bytes | deque):
-        return item_of(run, base, key)
+    if isinstance(base, dict | list | tuple | str | range | bytes | deque):
+        return of_items(run, base, "__getitem__", key)
     if isinstance(base, Foreign):
         return base
     if isinstance(base, Class):
@@ -251,32 +246,36 @@ def put(run: Run, base: Any, key: Any, value: Any) -> None:
     key, value = plain(key), plain(value)
     if isinstance(base, Tensor):
         put_entry(run, base, key, value)
-    elif ask(run, base, "__setitem__", key, value) is not UNBOUND:
-        return
-    elif isinstance(base, dict):
-        base[hashable(run, key)] = value
-    elif isinstance(base, list | deque):
-        items = take(run, value) if isinstance(key, slice) else value
-        by_python(run, lambda: base.__setitem__(whole(run, key), items))
-    elif not isinstance(base, Foreign):
-        run.fail("TypeError", f"'{run.type_name(base)}' object does not support item assignment")
+    elif ask(run, base, "__setitem__", key, value) is UNBOUND:
+        of_items(run, base, "__setitem__", key, value)
 
 
 def delete(run: Run, base: Any, key: Any) -> None:
     """Do ``del base[key]``."""
-    if ask(run, base, "__delitem__", key) is not UNBOUND:
-        return
+    if isinstance(base, Tensor) and base.library == "torch":
+        run.fail("TypeError", "Tensor does not support deleting items")
+    if ask(run, base, "__delitem__", key) is UNBOUND:
+        of_items(run, base, "__delitem__", key)
+
+
+REFUSED_ITEMS = {"__setitem__": "does not support item assignment", "__delitem__": "doesn't support item deletion"}
+
+
+def of_items(run: Run, base: Any, method: str, key: Any, *values: Any) -> Any:
+    """Read, write or delete an item as Python's own class does, past a method that the script has for it."""
     if isinstance(base, dict):
         try:
-            del base[hashable(run, key)]
+            return getattr(base, method)(hashable(run, key), *values)  # one of the three
         except KeyError:
-            raise_key(key)
-    elif isinstance(base, list | deque):
-        by_python(run, lambda: base.__delitem__(whole(run, key)))
-    elif isinstance(base, Tensor) and base.library == "torch":
-        run.fail("TypeError", "Tensor does not support deleting items")
-    elif not isinstance(base, Foreign):
-        run.fail("TypeError", f"'{run.type_name(base)}' object doesn't support item deletion")
+            return raise_key(key)
+    if method == "__getitem__":
+        return item_of(run, base, key)
+    if isinstance(base, list | deque):
+        items = [take(run, value) if isinstance(key, slice) else value for value in values]
+        return by_python(run, lambda: getattr(base, method)(whole(run, key), *items))
+    if not isinstance(base, Foreign):
+        run.fail("TypeError", f"'{run.type_name(base)}' object {REFUSED_ITEMS[method]}")
+    return None
 
 
 # ---- entries of tensors

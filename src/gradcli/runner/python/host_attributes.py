@@ -368,7 +368,18 @@ DUNDERS: Table = {
 """Methods that Python's own values have for operators and the like."""
 
 
-def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case for each kind
+def host_member(run: Run, base: Any, name: str) -> Any:
+    """Return a method or a field by the tables; UNBOUND where there is none."""
+    for kind, methods in KINDS:
+        if isinstance(base, kind) and name in methods:
+            return Bound(methods[name], base)
+    for kinds, readers in FIELDS:
+        if isinstance(base, kinds) and name in readers:
+            return readers[name](run, base)
+    return UNBOUND
+
+
+def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR0911 - one case for each kind
     """Return an attribute of a value of Python's; UNBOUND where there is none."""
     reader = getattr(type(base), "attributes", None)
     if isinstance(reader, dict) and name in reader:
@@ -380,12 +391,8 @@ def host_attribute(run: Run, base: Any, name: str) -> Any:  # noqa: C901, PLR091
             return base.fields
         if base.kind is not None and (member := base.kind.find(name)) is not UNBOUND:
             return bound(run, base, base.kind, member)
-    for kind, table in KINDS:
-        if isinstance(base, kind) and name in table:
-            return Bound(table[name], base)
-    for kind, readers in FIELDS:
-        if isinstance(base, kind) and name in readers:
-            return readers[name](run, base)
+    if (member := host_member(run, base, name)) is not UNBOUND:
+        return member
     if isinstance(base, Bound):
         of_closure = isinstance(base.function, Closure)
         return run.attribute(base.function, name) if of_closure else host_attribute(run, base.function, name)
