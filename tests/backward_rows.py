@@ -5,8 +5,6 @@ Their texts are Python with PyTorch's names, and programs of ours, with the outp
 of files that are named, one a line, with ``;`` between statements: torch_none.json=new.txt.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

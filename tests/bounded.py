@@ -1,7 +1,5 @@
 """Command lines in processes of their own with little memory and time: a server that has loaded all forks each."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """What all tests share: a pinned environment, and the command line in process."""
 
-from __future__ import annotations
-
 import gc
 import io
 import os
@@ -9,9 +7,8 @@ import shlex
 import signal
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TextIO
 
 import pytest
 
@@ -33,7 +30,7 @@ AT_HAND = "not slow and not long"
 """What the README's command takes."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     """Take a sixth of each long table where nothing is asked for, as by the README: ``.ci/run`` takes all.
 
     What is asked for by a name, ``-k sin``, is taken whole: the slow ones too.
@@ -47,14 +44,37 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = ""
 
 
-def left_out_rows(items: list[pytest.Item]) -> set[pytest.Item]:
+def is_left_out(value):
+    """Return whether a row of a table, or a function, is marked as what the README's command does not take."""
+    marks = [*getattr(value, "marks", ()), *getattr(value, "pytestmark", ())]
+    return any(mark.name in ("slow", "long") for mark in marks)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector, obj):
+    """Make no test of what is not asked for: there are tens of thousands of them."""
+    return [] if collector.config.getoption("markexpr") == AT_HAND and is_left_out(obj) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc):
+    """Make none of rows that are not asked for; a table of such rows alone keeps one."""
+    marks = metafunc.definition.own_markers if metafunc.config.getoption("markexpr") == AT_HAND else []
+    for place, mark in enumerate(marks):
+        if mark.name == "parametrize" and not isinstance(mark.kwargs.get("ids"), list):
+            rows = list(mark.args[1])
+            taken = [row for row in rows if not is_left_out(row)] or rows[:1]
+            marks[place] = pytest.mark.parametrize(mark.args[0], taken, **mark.kwargs).mark
+
+
+def left_out_rows(items):
     """Return the tests of long tables that are not taken, by a number of their name: in any order of parameters."""
     functions = {item: item.nodeid.partition("[")[0] for item in items}
     length, every = Counter(functions.values()), int(os.environ.get(OF_LONG, "1"))
     return {item for item in items if length[functions[item]] >= LONG and zlib.crc32(item.nodeid.encode()) % every}
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Leave out slow tests but for one in ``GRADCLI_SLOW_SHARE``, others with each ``GRADCLI_SLOW_SEED``.
 
     Of long tables take one row in ``GRADCLI_OF_LONG_TABLES``.
@@ -72,7 +92,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item, kept in zip(items, chosen, strict=True) if kept]
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """Keep the garbage collector from looking through all the tests again and again: half a second each time."""
     gc.collect()
     gc.freeze()
@@ -88,7 +108,7 @@ class Answer:
     err: str
 
     @property
-    def snapshot(self) -> str:
+    def snapshot(self):
         """The whole answer as one text: command line, exit code, both streams."""
         line = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in shlex.join(self.args))
         return f"$ gradcli {line}\nexit: {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
@@ -97,7 +117,7 @@ class Answer:
 Cli = Callable[..., Answer]
 
 
-def stream() -> io.TextIOWrapper:
+def stream():
     """Return a stream that keeps what is written, and knows its encoding as a real one does."""
     return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
 
@@ -105,39 +125,39 @@ def stream() -> io.TextIOWrapper:
 class Screen(io.TextIOWrapper):
     """A stream that a person reads."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(io.BytesIO(), encoding="utf-8", newline="\n")
 
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
 class Faulty(io.StringIO):
     """A stream that fails where it is read."""
 
-    def __init__(self, error: BaseException) -> None:
+    def __init__(self, error):
         super().__init__()
         self.error = error
 
-    def read(self, _: int | None = -1) -> str:
+    def read(self, _=-1):
         raise self.error
 
 
 class Closed(io.StringIO):
     """A stream whose reader is gone."""
 
-    def writelines(self, _: Iterable[str]) -> None:
+    def writelines(self, _):
         raise BrokenPipeError
 
 
-def text_of(written: io.TextIOWrapper) -> str:
+def text_of(written):
     """Return what a stream was given."""
     written.flush()
-    return written.buffer.getvalue().decode("utf-8")  # type: ignore[attr-defined]
+    return written.buffer.getvalue().decode("utf-8")
 
 
 @pytest.fixture(autouse=True)
-def _pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+def _pinned(monkeypatch):
     for name in NOISE:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
@@ -147,7 +167,7 @@ def _pinned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _interruptible() -> Iterator[None]:
+def _interruptible():
     """Let processes that tests start hear an interrupt: a shell has what runs in its background ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -155,16 +175,14 @@ def _interruptible() -> Iterator[None]:
 
 
 @pytest.fixture
-def cli() -> Cli:
+def cli():
     """Run a command line in process: ``cli("grad", "x**2", "--x", "3", stdin="", columns="80").out``.
 
     ``stdin`` can be a stream of its own, and ``largest`` the bytes that a file may have. ``screen`` says that a person
     reads both streams, without colours.
     """
 
-    def call(
-        *args: str, stdin: str | TextIO = "", columns: str | None = "80", screen: bool = False, **bounds: int
-    ) -> Answer:
+    def call(*args, stdin="", columns="80", screen=False, **bounds):
         out, err = (Screen(), Screen()) if screen else (stream(), stream())
         variables = ({"COLUMNS": columns} if columns else {}) | ({"NO_COLOR": "1"} if screen else {})
         given = io.StringIO(stdin) if isinstance(stdin, str) else stdin

@@ -3,8 +3,6 @@
 All three are the same on every machine and at every hour, so that a bound on them is a test and no benchmark.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

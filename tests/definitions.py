@@ -4,8 +4,6 @@ A definition takes arrays whose entries are mpmath's complex numbers and is anal
 real parts. So f(x + ih) has f(x) as its real and h·f'(x) as its imaginary part, to all digits for so small an h.
 """
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 from mpmath import mp

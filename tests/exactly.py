@@ -1,7 +1,5 @@
 """Derivatives of elementwise functions as textbooks have them, in as many of mpmath's digits as a point needs."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from mpmath import mp

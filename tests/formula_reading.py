@@ -1,7 +1,5 @@
 """Formulas and index rules as Python and numpy alone read them."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import math

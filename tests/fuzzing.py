@@ -3,8 +3,6 @@
 Input number n of a seed is always the same. A fault is a broken contract, with a line that reproduces it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib

@@ -5,8 +5,6 @@ tests. ``python tests/kind_rows.py`` asks PyTorch for a sample and writes ``data
 are tested where it is not installed. An answer is ``None`` for a refusal, else the kind of numbers and the numbers.
 """
 
-from __future__ import annotations
-
 import json
 import operator
 import warnings
@@ -19,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from oracles import DATA
-from records import RECORDS
 
 RECORDED = "torch_kinds.json"
 SHARE = 8
@@ -84,7 +81,17 @@ def writes() -> Iterator[Row]:
 
 # One argument: those that PyTorch and NumPy both have, those of PyTorch alone (F. where they are called so), and those
 # that are spelled otherwise in NumPy. A call's ``{}`` is a vector; of FOR_MATRICES, a matrix.
-UNARY = {known.torch.call.removeprefix("torch."): known.numpy for known in RECORDS.values() if known.torch is not None}
+ELEMENTWISE = """
+sin cos tan sinh cosh tanh exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sinc abs sign floor ceil
+trunc round deg2rad rad2deg
+"""
+OF_TORCH_ALONE = """
+neg rsqrt erf sigmoid relu F.logsigmoid F.silu F.softsign F.leaky_relu F.elu F.softplus F.gelu F.hardtanh
+F.hardsigmoid F.hardswish F.hardshrink F.softshrink F.tanhshrink F.celu F.mish F.relu6 F.selu F.rrelu F.softmin
+frac erfc erfinv special.ndtr lgamma digamma logit
+"""
+INVERSE = {f"a{name}": f"arc{name}" for name in ["sin", "cos", "tan", "sinh", "cosh", "tanh"]}
+UNARY = {**{name: name for name in ELEMENTWISE.split()}, **INVERSE, **dict.fromkeys(OF_TORCH_ALONE.split())}
 BOTH = "isnan sum prod mean argmax argmin any all amax amin cumsum ravel squeeze diag clone"
 TORCH = "max min median sort detach t var std norm logsumexp softmax log_softmax cumprod flatten"
 SPELLED = {"amax": "max", "amin": "min", "clone": "copy"}

@@ -11,8 +11,6 @@ python tests/mutants.py --minutes 5    begins none after so many, and says how m
 Exits with 1 where one survives; those are silent that were read, with no number but 0 to change.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import math

@@ -7,8 +7,6 @@ python tests/night.py --minutes 20 --seed 7  so many minutes in all; a seed alwa
 python tests/night.py calls --only 12        the input of one number, as a fault says it
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import subprocess

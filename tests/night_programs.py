@@ -1,7 +1,5 @@
 """Random programs over the whole language, held against many digits, and against PyTorch where it takes them."""
 
-from __future__ import annotations
-
 import sys
 
 from generator import in_digits

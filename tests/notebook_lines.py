@@ -6,8 +6,6 @@
 texts are evaluated by Python: they are constants of the tests.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import sys

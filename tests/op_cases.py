@@ -1,7 +1,5 @@
 """Points for every op: values in its domain, of each shape that its rules tell apart, and with each of its options."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,12 +1,11 @@
 """What the tests measure gradcli against, and the ways in which they ask it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
 import math
 import os
+import tomllib
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,8 +44,10 @@ ROUNDING = 64 * 2.0**-52
 
 
 def cases(name):
-    """Return the facts of a JSON or JSON lines file, non-finite numbers as floats."""
+    """Return the facts of a TOML, JSON or JSON lines file, non-finite numbers as floats."""
     text = (DATA / name).read_text(encoding="utf-8")
+    if name.endswith(".toml"):
+        return tomllib.loads(text)
     return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
 
 

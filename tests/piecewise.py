@@ -4,8 +4,6 @@ Every function is a polynomial with whole coefficients on each of its pieces, an
 in fractions a step is short enough to stay on one piece, and its slope is exact but for a multiple of the step.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Mapping

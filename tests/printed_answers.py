@@ -6,10 +6,9 @@ evaluated by PyTorch, and so is the program itself, whose values and gradients a
 It needs PyTorch.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TextIO
 
 import numpy as np
@@ -19,7 +18,7 @@ from generator.scripts import Script, random_script
 from gradcli.errors import GradcliError
 from oracles import cases, numbers
 from printed.held import Room, hold
-from printed.truth import Truth
+from printed.truth import Truth, output_shape
 from shown import terminal
 
 WIDTHS = (40, 60, 80, 120, 200)
@@ -56,6 +55,14 @@ def findings(script: Script, precision: int = 6) -> tuple[int, list[str]]:
     return count, wrong
 
 
+def random_one(seed: int, number: int) -> Script:
+    """Return the program of a number, with v in the shape of its output where PyTorch runs it."""
+    script = random_script(seed, number)
+    shape = output_shape(script.text, script.inputs) if script.inputs else None
+    v = None if shape is None else np.round(np.random.default_rng([seed, number]).normal(size=shape), 2)
+    return replace(script, v=v)
+
+
 def known_scripts() -> dict[str, Script]:
     """Return the examples that the project began with, one for each call of backward, and PyTorch's random programs."""
     examples = {
@@ -83,7 +90,7 @@ def night(seed: int, numbers: Sequence[int], out: TextIO = sys.stdout) -> int:
     """Run many programs, print those whose answer says what is not so, and return how many those are."""
     statements = ran = failed = 0
     for number in numbers:
-        script = random_script(seed, number)
+        script = random_one(seed, number)
         count, wrong = findings(script, (6, 6, 6, 17, 1)[number % 5])
         ran += count > 0
         statements += max(count, 0)

@@ -1,7 +1,5 @@
 """The program as a process of its own: what it is given, and what appears on its streams or its terminal."""
 
-from __future__ import annotations
-
 import os
 import pty
 import select

@@ -1,7 +1,5 @@
 """Short programs for every function of the language, with values for their variables."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from oracles import cases

@@ -1,7 +1,5 @@
 """The size of the house: figures that may only fall. ``python tests/ratchet.py`` lowers them to what is measured."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import json

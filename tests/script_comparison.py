@@ -4,8 +4,6 @@ Printed lines have the same words and integers, floats within 2e-4 of the larges
 gradients lie within 2e-4 of the largest of their call: PyTorch has float32.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -10,8 +10,6 @@ after the call and the leaf's variable, or ``null``, in ``names``; or "grad", wi
 ``MOST_CALLS`` are kept. Calls of JAX are not among ``calls``; those that give numbers are in ``jax_calls``, as "grad".
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import functools

@@ -4,8 +4,6 @@ A row is a call on ``a`` and a shape of it. ``python tests/share_rows.py`` asks 
 call, and writes ``data/torch_shares.json``, so that the rows are tested where it is not installed.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Iterator

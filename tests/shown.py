@@ -1,7 +1,5 @@
 """Answers as each voice prints them: the one place where tests meet the modules that lay an answer out."""
 
-from __future__ import annotations
-
 from gradcli.document.model import Document, Settings
 from gradcli.document.sections import document_of
 from gradcli.records import replace

@@ -4,8 +4,6 @@ Wherever the inputs, the true value and the true derivative are normal doubles, 
 have at least 12 digits right.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import pi
 

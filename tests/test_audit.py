@@ -5,19 +5,18 @@ that gradcli loads late is loaded before the hook listens, so that an import is 
 few events that are allowed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from oracles import slow
+from oracles import cases, slow
+
+TABLES = cases("audit.toml")
 
 TESTS = Path(__file__).parent
 
@@ -98,24 +97,12 @@ CHILD = textwrap.dedent(
     """
 )
 
-INJECTED = [
-    "__import__('os').system('touch owned')", "eval('1')", "exec('1')", "open('owned', 'w')", "np.save('owned', x)",
-    "x.tofile('owned')", "x.dump('owned')", "torch.save(x, 'owned')", "np.load('owned', allow_pickle=True)",
-    "f'{__import__(\"os\")}'", "(lambda: 0)()", "[c for c in ().__class__.__bases__]", "sympify('1')", "S('1')",
-    "import os\nos.system('touch owned')", "@x\ndef f(): pass\nx", "x if __import__('os') else x",
-    "x[open('owned', 'w')]", "np.lib.npyio.DataSource('.').open('owned', 'w')", "torch.load('owned')", "exit()",
-    "x.__reduce__()", "x.__class__.__mro__[-1].__subclasses__()", "getattr(x, '__class__')", "globals()", "vars()",
-    "np.f2py.sys.exit(3)", "math.__loader__.load_module('os')", "'{0.__class__}'.format(x)", "np.genfromtxt('owned')",
-    "`touch owned`", "$(touch owned)", "; touch owned", "| touch owned", "x\nraise SystemExit", "assert False\nx",
-    "from os import system as sin\nsin('touch owned')", "sin = eval\nsin('1')", "e = open\ne('owned', 'w')",
-    "Symbol('__import__(\"os\").system(\"touch owned\")')", "lambdify(x, 'open(\"owned\", \"w\")')", "breakpoint()",
-    "__builtins__['open']('owned', 'w')", "type(x)(1)", "x.astype('O')", "np.array([x], dtype=object)", "input()",
-]  # fmt: skip
+INJECTED = TABLES["INJECTED"]
 FUZZED = 100
 
 
 @pytest.fixture(params=[16, slow(1)], ids=["a part", "all"])
-def found(tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
+def found(tmp_path, request):
     folder, every = tmp_path, request.param
     env = {
         **os.environ,
@@ -132,7 +119,7 @@ def found(tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
     return {**json.loads(run.stdout), "err": run.stderr, "left": left, "every": every}
 
 
-def check_that_the_watch_hears_what_it_should(found: dict[str, Any]) -> None:
+def check_that_the_watch_hears_what_it_should(found):
     """A hook that hears nothing would let everything pass: each kind of event, caused on purpose, is a fault."""
     for event, fault in found["planted"].items():
         assert fault is not None, event
@@ -140,36 +127,36 @@ def check_that_the_watch_hears_what_it_should(found: dict[str, Any]) -> None:
     assert found["allowed"] == {"parse": None, "spoiled": None}
 
 
-def check_that_no_injected_text_is_executed(found: dict[str, Any]) -> None:
+def check_that_no_injected_text_is_executed(found):
     assert len(found["corpus"]) > 600 // found["every"]
     assert [pair for pair in found["corpus"] if pair[1] is not None] == []
 
 
-def check_that_no_text_of_a_batch_is_executed(found: dict[str, Any]) -> None:
+def check_that_no_text_of_a_batch_is_executed(found):
     given, answered, code = found["answered"]
     assert answered == given > 250 // found["every"]
     assert code == 2
     assert found["batch"] is None
 
 
-def check_that_no_script_reaches_beyond_itself(found: dict[str, Any]) -> None:
+def check_that_no_script_reaches_beyond_itself(found):
     assert len(found["scripts"]) > 400 // found["every"]
     assert [row for row in found["scripts"] if row[2] is not None] == []
 
 
-def check_that_no_fuzzed_text_is_executed(found: dict[str, Any]) -> None:
+def check_that_no_fuzzed_text_is_executed(found):
     assert sum(found["codes"].values()) == FUZZED // found["every"]
     assert found["fuzzed"] == []
 
 
-def check_that_nothing_is_left_behind(found: dict[str, Any]) -> None:
+def check_that_nothing_is_left_behind(found):
     """Neither the file that the corpus tries to write, nor a word on the process's own standard error."""
     assert found["left"] == []
     assert found["err"] == ""
 
 
 @pytest.mark.long
-def test_no_text_is_executed(found: dict[str, Any]) -> None:
+def test_no_text_is_executed(found):
     check_that_the_watch_hears_what_it_should(found)
     check_that_no_injected_text_is_executed(found)
     check_that_no_text_of_a_batch_is_executed(found)

@@ -1,7 +1,5 @@
 """The benchmarks' own arithmetic: what a round is, what a ratio is, when numbers differ, and what the page shows."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

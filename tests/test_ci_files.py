@@ -1,7 +1,5 @@
 """docs/ci and docs/checking.md: the page shows the files, and the commands of the workflow run as they stand."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Classes and positions that are given as variables: they are no floats, do not move, and have no gradient."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

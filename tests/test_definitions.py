@@ -1,7 +1,5 @@
 """Values and derivatives beside their definitions in mpmath, to the last digits that double precision can hold."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from mpmath import mp

@@ -1,7 +1,5 @@
 """The text of a large document: what ``to_dict`` says, with each array of it written once."""
 
-from __future__ import annotations
-
 import json
 import sys
 from functools import partial

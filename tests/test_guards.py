@@ -4,8 +4,6 @@
 and sympy; who makes something cheaper lowers it. ``python -m benchmarks`` tells what it is worth in seconds.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Where the entries of a copy lie in memory, beside PyTorch's clone: permuted and sliced arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

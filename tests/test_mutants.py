@@ -1,7 +1,5 @@
 """The tool that makes rules wrong is itself held to its word; and no rule is without a mutant."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

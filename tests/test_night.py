@@ -1,7 +1,5 @@
 """The command of the night: which parts it runs, for how long, and how it ends."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """``%gradcli`` and ``%%gradcli`` in IPython itself: its answer, what a notebook shows of it, and its errors."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

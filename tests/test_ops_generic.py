@@ -1,7 +1,5 @@
 """What every op and every function must fulfil, read off the table: a new one is tested once it is declared."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 GRADCLI_SEED and GRADCLI_PROGRAMS in the environment change which programs and how many.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

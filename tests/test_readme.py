@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-def blocks(name: str) -> list[tuple[str, str]]:
+def blocks(name):
     """Return the commands of a page, each with what the page shows below it."""
     text = (ROOT / name).read_text(encoding="utf-8")
     return re.findall(r"```console\n\$ gradcli (.*?)\n(.*?)```", text, re.DOTALL)

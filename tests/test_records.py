@@ -1,7 +1,5 @@
 """Every op and every function has its record: what is missing there fails here, by its name and the field."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradcli.ops import FUNCTIONS, OPS

@@ -1,7 +1,5 @@
 """The examples that the project began with, by the Python interface and by the command line."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """``functions NAME``: spellings that are read, formulas and derivatives that are true, examples that print as shown."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

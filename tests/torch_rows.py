@@ -6,8 +6,6 @@ PyTorch for them, and leaves all others as they stand. The texts of PyTorch are 
 of the tests.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The same batch on a cluster: dask's bag over the Python interface gives the answers of the command line."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Lines from a stranger: each bad one is one error line of the right kind, and the rest goes on."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -21,11 +19,11 @@ GOOD = b'{"id": "good", "program": "x**2", "inputs": {"x": 3}}'
 DEEP = 100_000
 
 
-def x_is(value: bytes) -> bytes:
+def x_is(value):
     return b'{"id": 1, "program": "x", "inputs": {"x": ' + value + b"}}"
 
 
-def program_is(text: str) -> bytes:
+def program_is(text):
     return json.dumps({"id": 1, "program": text, "inputs": {"x": 1}}).encode()
 
 
@@ -57,7 +55,7 @@ HOSTILE = [  # a name, a line, the kind of the error, words of it
 NAMES = [row[0] for row in HOSTILE]
 
 
-def run(*args: str, stdin: bytes, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+def run(*args, stdin, cwd):
     return subprocess.run(
         [sys.executable, "-m", "gradcli", "batch", "-", *args], input=stdin, capture_output=True, timeout=120, cwd=cwd,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, check=False,

@@ -1,7 +1,5 @@
 """The progress bar of ``batch``: on a terminal's standard error alone, gone at the end, and never in an answer."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """What is reused at another point gives the answer of a fresh run, byte for byte; what would not is derived anew."""
 
-from __future__ import annotations
-
 import json
 import random
 
@@ -17,6 +15,8 @@ from gradcli.explanation.evaluation import Function, stand
 from gradcli.explanation.explaining import Ask, explain_run
 from gradcli.interface import Explanation
 from oracles import cases, portion, portion_of_rows
+
+TABLES = cases("batch_reuse.toml")
 
 CASES = cases("seed_cases.json")
 
@@ -47,31 +47,7 @@ def test_the_examples_at_other_points(case):
         assert reused(answers, record) == fresh(record)
 
 
-BRANCHES = [  # a program, and points of which some take another way
-    ("where(x > 1, x**2, 3*x)", [[0.5, 2.0], [0.7, 2.5], [2.0, 0.5], [2.0, 3.0]]),
-    ("x**2 if sum(x) > 1 else 3*x", [[0.1, 0.2], [1.0, 2.0], [0.2, 0.1]]),
-    ("y = x*2\nwhile y.norm() < 10: y = y*2\ny", [[1.0, 2.0], [1.1, 2.1], [4.0, 5.0], [9.0, 9.0]]),
-    ("sort(x).values", [[1.0, 2.0], [3.0, 4.0], [2.0, 1.0]]),
-    ("x.max()*x", [[1.0, 2.0], [3.0, 4.0], [2.0, 1.0], [2.0, 2.0]]),
-    ("x.detach()*x", [[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]),
-    ("floor(x)*x", [[1.5, 2.5], [1.6, 2.6], [3.5, 0.5]]),
-    ("abs(x)", [[1.0, 2.0], [0.0, 2.0], [-1.0, 2.0], [0.0, 0.0]]),
-    ("relu(x)*2", [[1.0, 2.0], [0.0, 2.0], [-1.0, 2.0]]),
-    ("huber_loss(x, zeros(2), reduction='none')", [[0.1, 0.2], [0.3, 5.0], [5.0, 0.3]]),
-    ("prod(x)*x", [[1.0, 2.0], [0.0, 2.0], [0.0, 0.0]]),
-    ("x.norm()*x", [[1.0, 2.0], [0.0, 0.0], [0.0, 1.0]]),
-    ("x[x > 1]*2", [[2.0, 0.5], [0.5, 2.0], [3.0, 0.5]]),
-    ("clip(x, 0, 1)", [[0.5, 0.7], [0.5, 1.0], [2.0, -1.0]]),
-    ("x*where(x > 1, 2, 5)", [[0.5, 0.7], [2.0, 3.0]]),
-    ("x*round(x[0]).detach()", [[1.2, 3.0], [1.3, 3.0], [4.2, 3.0]]),
-    ("z = tanh(x); y = z*exp(z)*sin(z)*cos(z); y*y*z", [[0.1, 0.2], [0.3, 0.4], [0.1, 0.3]]),
-    ("1/x", [[1.0, 2.0], [0.0, 2.0], [3.0, 4.0]]),
-    ("x**[0, 2]", [[0.0, 2.0], [1.0, 2.0]]),
-    ("tanh(x)", [[20.0, 1.0], [0.1, 0.2]]),
-    ("log_softmax(x)", [[20.0, 0.1], [0.1, 0.2]]),
-    ("softmax(x)", [[30.0, 1.0], [0.1, 0.2]]),
-    ("det([[x[0], 1], [1, x[1]]])", [[1.0, 1.0], [2.0, 3.0]]),
-]
+BRANCHES = TABLES["BRANCHES"]  # a program, and points of which some take another way
 
 
 @pytest.mark.parametrize(
@@ -137,7 +113,7 @@ def test_definitions_have_the_values_of_their_own_point():
 
 
 def test_what_is_recent_is_bounded_by_number_and_weight():
-    kept: Recent[str] = Recent(3, 10)
+    kept = Recent(3, 10)
     for key in "abcd":
         kept.keep(key, key.upper())
     assert [kept.get(key) for key in "abcd"] == [None, "B", "C", "D"]

@@ -1,7 +1,5 @@
 """Worker processes that are killed, that hang, that want too much: one error line each, and all other answers stand."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -18,7 +16,9 @@ from gradcli.batch.answers import Records
 from gradcli.batch.pool import THREADS, Feed, Limits, Pool, one_thread
 from gradcli.batch.records import Wanted
 from gradcli.errors import Budget, GradcliError
-from oracles import ask, portion, strict_json
+from oracles import ask, cases, portion, strict_json
+
+TABLES = cases("batch_workers.toml")
 
 ENDLESS = {"id": "endless", "program": "while True: pass\nx", "inputs": {"x": 1}}
 BOUNDLESS = Budget(turns=10**12, seconds=10**6)
@@ -306,19 +306,7 @@ def test_a_worker_has_one_thread_for_linear_algebra_unless_told_otherwise(monkey
     assert os.environ["OMP_NUM_THREADS"] == "3"
 
 
-OPTIONS = [
-    (("--jobs", "0"), "--jobs 0 is not from 1"),
-    (("--jobs", "257"), "--jobs 257 is not from 1"),
-    (("--timeout", "0"), "--timeout 0 is not more than 0"),
-    (("--timeout", "nan"), "--timeout nan is not more than 0"),
-    (("--memory", "1"), "--memory 1 is not from 128"),
-    (("--only", "gradd"), "no field 'gradd'"),
-    (("--only", ","), "no field is chosen"),
-    (("--only", "jacobian", "--no-symbolic"), "jacobian needs the symbolic route"),
-    (("-o", "answers.csv"), "no known suffix"),
-    (("-f", "records.ndjson"), "RECORDS and -f FILE are both given"),
-    (("--budget", "turns"), "is not NAME=NUMBER"),
-]
+OPTIONS = TABLES["OPTIONS"]
 
 
 @pytest.mark.parametrize(("args", "words"), OPTIONS, ids=lambda item: " ".join(item) if isinstance(item, tuple) else "")

@@ -1,7 +1,5 @@
 """Arrays that were computed elsewhere, in a type: right but for its rounding, and one wrong entry among many."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

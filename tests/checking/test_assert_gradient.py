@@ -1,7 +1,5 @@
 """``gradcli.assert_gradient``: what it lets pass, and what a test report shows of what it does not."""
 
-from __future__ import annotations
-
 import shlex
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Values and gradients worked out by hand, in numbers that doubles hold: held to the last digit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``check``: two routes held against arithmetic with digits to spare, and what becomes of a rule that is wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -10,6 +8,8 @@ from gradcli.ops.vocabulary import elementwise_local
 from oracles import cases, numbers, portion, tampered
 from programs import PROGRAMS, inputs_of
 from records import FUNCTIONS, OPS
+
+TABLES = cases("check.json")
 
 EVERY = [program for programs in PROGRAMS.values() for program in programs]
 SURE = 10.0
@@ -99,7 +99,6 @@ def test_a_check_keeps_its_numbers_when_the_caller_writes_to_them():
     assert found.to_dict() == before
 
 
-TABLES = cases("check.json")
 AT_KINKS = TABLES["AT_KINKS"]
 
 
@@ -229,19 +228,7 @@ def test_a_formula_of_an_output_that_lost_its_digits_is_no_misprint(program, x):
 
 @pytest.mark.parametrize(
     ("program", "inputs"),
-    [
-        ("h = threshold(softsign(x), 0.5, 0.1); sum(h*h)", {"x": [2.0, 0.1]}),
-        ("sum(threshold(softmax(x, 0), 0.3, 0.1)**2)", {"x": [2.0, 0.1]}),
-        ("sum(softmax(threshold(fmax(W, W), 0.5, 0.1), dim=1)**2)", {"W": [[1.0, 2.0], [0.3, 0.4]]}),
-        (
-            "abs((solve(A, B) - inv(A) @ B) @ b)",
-            {
-                "A": [[1e3, -1e3, 2e3], [4.0, -1.0, -3.0], [1.0, 2.0, -2.0]],
-                "B": [[1.5, 0.0, 0.0], [0.0, 1.5, -0.9], [1.2, 0.9, -0.3]],
-                "b": [1.0, 0.0, -1.0],
-            },
-        ),
-    ],
+    TABLES["formulas_of_conditions_and_of_nothing_but_rounding_are_read_back"],
 )
 def test_formulas_of_conditions_and_of_nothing_but_rounding_are_read_back(program, inputs):
     found = gradcli.check(program, inputs=inputs, wrt=next(reversed(inputs)))

@@ -1,7 +1,5 @@
 """The checks are checked: a rule or a formula that is wrong by one part in 10⁹ is found, whichever op it is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Derivatives with many entries: asked for along random directions and by some entries, and wrong ones located."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

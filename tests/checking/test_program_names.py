@@ -1,7 +1,5 @@
 """What is expected may use every name that the program assigns, in as many digits as the program itself."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

@@ -1,7 +1,5 @@
 """``--samples``: random points at which the program has a value; numbers hold at the point given alone, beside them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

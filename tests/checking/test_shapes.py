@@ -1,7 +1,5 @@
 """A derivative in another shape than the true one is wrong, and right where only axes of length 1 differ."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

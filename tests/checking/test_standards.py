@@ -1,7 +1,5 @@
 """How many digits of an expected derivative must be right: those that are asked for, or those of its type."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Where there is no time for a direction for each variable, all share one, and entries that cancel are asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """``check`` of scripts that import modules of the user's own, which gradcli does not have."""
 
-from __future__ import annotations
-
 import pytest
 
 import gradcli

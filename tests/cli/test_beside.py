@@ -1,20 +1,12 @@
 """``--tape`` and ``--steps`` as the user of a shell sees them: tables, blocks, plain lines, and what stays."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from oracles import ask, portion
-
-if TYPE_CHECKING:
-    from syrupy.assertion import SnapshotAssertion
-
-    from conftest import Cli
 
 DOCS = Path(__file__).parents[2] / "docs"
 NETWORK = ("-f", str(DOCS / "network.txt"), "--W1", ".1,.05;.4,.6", "--b1", "0,.1", "--W2", "1.,-1;.5,2", "--b2",
@@ -32,7 +24,7 @@ PROGRAMS = {
 WIDTHS = ("40", "80", "200")
 
 
-def sections(out: str) -> str:
+def sections(out):
     """Return the sections of an answer that this file is about."""
     blocks = re.split(r"\n\n(?= )", out)
     return "\n\n".join(block for block in blocks if block.lstrip().startswith(("Tape", "Steps")))
@@ -40,7 +32,7 @@ def sections(out: str) -> str:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_tape_and_the_steps_look_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str, width: str) -> None:
+def test_the_tape_and_the_steps_look_like_this(cli, snapshot, name, width):
     answer = cli("explain", *PROGRAMS[name], "--tape", "--steps", "--width", width)
     assert answer.code == 0
     shown = sections(answer.out)
@@ -50,7 +42,7 @@ def test_the_tape_and_the_steps_look_like_this(cli: Cli, snapshot: SnapshotAsser
 
 @pytest.mark.parametrize("name", portion([*PROGRAMS], 3))
 @pytest.mark.parametrize("form", [[], ["-F", "plain"], ["--json"]], ids=" ".join)
-def test_without_the_options_nothing_is_told_and_with_them_the_rest_stays(name: str, form: list[str]) -> None:
+def test_without_the_options_nothing_is_told_and_with_them_the_rest_stays(name, form):
     before, after = (ask("explain", *PROGRAMS[name], *form, *more) for more in ([], ["--tape", "--steps"]))
     if form == ["--json"]:
         told = json.loads(after.out)
@@ -63,7 +55,7 @@ def test_without_the_options_nothing_is_told_and_with_them_the_rest_stays(name: 
 
 
 @pytest.mark.parametrize("name", ["used-twice", "quotient", "several-calls"])
-def test_the_sides_of_a_line_of_single_numbers_are_equal(name: str) -> None:
+def test_the_sides_of_a_line_of_single_numbers_are_equal(name):
     """Each side that is numbers alone is worked out by Python: as near to the others as six digits let it be."""
     shown = sections(ask("explain", *PROGRAMS[name], "--steps", "--width", "400").out)
     count = 0

@@ -1,7 +1,5 @@
 """``gradcli check`` of a file of checks: a line for each, a summary, reports, and the exit code of the worst."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -15,7 +13,9 @@ from gradcli.batch.records import Line
 from gradcli.cli.app import command_line, run
 from gradcli.cli.checks import KEYS, Checks
 from gradcli.errors import GradcliError
-from oracles import ask, strict_json
+from oracles import ask, cases, strict_json
+
+TABLES = cases("checks_file.json")
 
 SCHEMA = strict_json(ask("schema").out)
 
@@ -82,40 +82,13 @@ def test_each_check_has_a_line_in_the_order_of_the_file(cli, here):
     assert verdicts(answer.out)[0] == [*names, ("error", "misspelled")]
 
 
+@pytest.mark.long
 def test_processes_change_nothing(cli, here):
     path = written(here, toml(*ALL, *(RIGHT.replace("x**2", f"{k}*x**2") for k in range(3))))
     assert cli("check", path, "--jobs", "3").out == cli("check", path).out
 
 
-KINDS = {  # a check, and the words of its command line
-    "numbers": ('program = "W @ x"\ninputs = {W = [[1, 2], [3, 4.50]], x = [1]}', "'W @ x' --W '1,2;3,4.50' --x 1,"),
-    "deeper arrays": ('program = "sum(x)"\ninputs.x = [[[1], [2]]]', "'sum(x)' --x '[[[1], [2]]]'"),
-    "a text": ('program = "x"\ninputs.x = "pi/2"', "x --x pi/2"),
-    "a file": ('program = "x"\ninputs.x = "@x.npy"', "x --x @gradients/x.npy"),
-    "several points": ('program = "x"\ninputs.x = ["1", "@x.npy"]', "x --x 1 --x @gradients/x.npy"),
-    "a program of a file": ('program = "square.txt"\ninputs.x = 3', "gradients/square.txt --x 3"),
-    "file": ('file = "square.txt"\ninputs.x = 3', "--x 3 --file gradients/square.txt"),
-    "names": ('program = "x*k"\ninputs = {x = 1, k = 2}\nwrt = ["x", "k"]', "'x*k' --x 1 --k 2 --wrt x,k"),
-    "expected numbers": ('program = "x**2"\ninputs.x = 3\nexpect = 6.0', "'x**2' --x 3 --expect 6.0"),
-    "an expected file": ('program = "x"\ninputs.x = 3\nexpect = "@g.npy"', "x --x 3 --expect @gradients/g.npy"),
-    "expected by variable": (
-        'program = "x*k"\ninputs = {x = 1, k = 2}\nexpect = {x = "k", k = "@g.npy"}',
-        "'x*k' --x 1 --k 2 --expect x=k --expect k=@gradients/g.npy",
-    ),
-    "a named file in a text": (
-        'program = "x"\ninputs.x = 3\nexpect = ["x=@g.npy"]',
-        "x --x 3 --expect x=@gradients/g.npy",
-    ),
-    "v": ('program = "x"\ninputs.x = [1, 2]\nv = [1, 10]', "x --x 1,2 --v 1,10"),
-    "switches": ('program = "x"\ninputs.x = 3\nstrict = true', "x --x 3 --strict"),
-    "a switch that is off": ('program = "x"\ninputs.x = 3\nstrict = false', "x --x 3"),
-    "a budget": ('program = "x"\ninputs.x = 3\nbudget.work = 7', "x --x 3 --budget work=7"),
-    "digits": ('program = "x"\ninputs.x = 3\ndigits = 6', "x --x 3 --digits 6"),
-    "a tolerance": ('program = "x"\ninputs.x = 3\ntolerance = 1e-5', "x --x 3 --tolerance 0.00001"),
-    "of a script": ('program = "s.py"\nof = "y"\nat = 4', "gradients/s.py --of y --at 4"),
-    "called like an option": ('program = "seed"\ninputs.seed = 3', "seed --set seed=3"),
-    "a sign first": ('program = "-x"\ninputs.x = -3', "-x --x -3"),
-}
+KINDS = TABLES["KINDS"]  # a check, and the words of its command line
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -158,23 +131,7 @@ def test_inputs_of_all_checks_are_those_that_a_check_does_not_give(cli, here):
     assert cli("check", written(here, text)).code == 0
 
 
-BAD = {  # a check, what is said of it, and what stands at fault
-    "an unknown key": ('program = "x"\nexpct = "2"', "a check has no key 'expct'", "did you mean 'expect'?", 3),
-    "no program": ("inputs.x = 3", "the program is missing", 'for example program = "x**2"', None),
-    "a number for a program": ("program = 3", "program must be a formula, or the name of a file", "", 2),
-    "inputs that are none": ('program = "x"\ninputs = 3', "inputs is a table of values", "", 3),
-    "an input that is none": ('program = "x"\ninputs = {x = true}', "x must be a number", "", 3),
-    "an array with a text": ('program = "x"\ninputs.x = [1, "2"]', "x must be a number", "", 3),
-    "a date": ('program = "x"\ninputs.x = 2020-01-01', "x must be a number", "", 3),
-    "a switch": ('program = "x"\nstrict = 1', "strict must be true or false", "", 3),
-    "a table for one value": ('program = "x"\nseed = {x = 1}', "seed is one value, and no table", "", 3),
-    "standard input": ('program = "x"\ninputs.x = "-"', "a check of a file reads no standard input", "", 3),
-    "a program of standard input": ('program = "-"', "program must be a formula", "", 2),
-    "an option's value": ('program = "x"\ninputs.x = 3\nsamples = "many"', "--samples needs an integer", "", None),
-    "a missing file": ('program = "no.py"', "there is no file gradients/no.py", "", None),
-    "a missing value": ('program = "x"', "no value for the variable x", "", None),
-    "a wrong name": ('program = "x"\ninputs = {x = 1, q = 2}', "the program has no variable 'q'", "", None),
-}
+BAD = TABLES["BAD"]  # a check, what is said of it, and what stands at fault
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -234,15 +191,7 @@ def test_the_line_where_a_check_begins(cli, here, name):
     assert [one["line"] for one in strict_json(answer.out)["checks"]] == lines
 
 
-REFUSED = {
-    "its own": (["--expect", "2"], "--expect is for one check, and not for a file of checks"),
-    "a value": (["--x", "2"], "--set is for one check, and not for a file of checks"),
-    "jobs": (["--jobs", "0"], "--jobs 0 is not from 1 to 256"),
-    "a format": (["-F", "latex"], "--format 'latex' is not known"),
-    "a suffix": (["-o", "report.html"], "-o 'report.html' has no known suffix"),
-    "itself": (["-o", "gradients/checks.ndjson"], "-o gradients/checks.ndjson is the file that is read"),
-    "a file": (["-f", "x.txt"], "a file of checks and -f FILE are both given"),
-}
+REFUSED = TABLES["REFUSED"]
 
 
 @pytest.mark.parametrize("name", REFUSED)

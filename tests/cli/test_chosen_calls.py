@@ -1,7 +1,5 @@
 """``check --at`` and ``--turn`` choose a derivative call; a script's own gradients are those at its end."""
 
-from __future__ import annotations
-
 import pytest
 
 NUMPY = """import numpy as np

@@ -1,7 +1,5 @@
 """Completion: what may stand at the cursor, asked as the shells ask it, and in the shells themselves."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty
@@ -18,6 +16,9 @@ import pytest
 
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
+from oracles import cases
+
+TABLES = cases("completion.toml")
 
 ROWS = {  # the line before the cursor: some of what may follow, and what may not
     "gradcli ": ({"explain", "grad", "check", "run", "batch", "functions", "repl", "doctor", "schema"}, {"--format"}),
@@ -52,7 +53,7 @@ ROWS = {  # the line before the cursor: some of what may follow, and what may no
 
 
 @pytest.fixture(autouse=True)
-def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("one.csv", ".hidden"):
         Path(name).write_text("1,2\n", encoding="utf-8")
@@ -60,28 +61,28 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("sub").mkdir()
 
 
-def asked(**variables: str) -> tuple[int, str, str]:
+def asked(**variables):
     """Return the exit code and both streams of a question that a shell's script asks."""
     out, err = io.StringIO(), io.StringIO()
     code = run([], Environment(stdin=io.StringIO(), stdout=out, stderr=err, variables=variables))
     return code, out.getvalue(), err.getvalue()
 
 
-def in_fish(line: str) -> tuple[int, str, str]:
+def in_fish(line):
     return asked(_GRADCLI_COMPLETE="complete_fish", _TYPER_COMPLETE_FISH_ACTION="get-args", _TYPER_COMPLETE_ARGS=line)
 
 
-def in_bash(line: str) -> tuple[int, str, str]:
+def in_bash(line):
     words = re.findall(r"""=@?|@|(?:'[^']*'?|"[^"]*"?|[^\s'"=@])+""", line) + ([""] if line.endswith(" ") else [])
     return asked(_GRADCLI_COMPLETE="complete_bash", COMP_WORDS="\n".join(words), COMP_CWORD=str(len(words) - 1))
 
 
-def in_zsh(line: str) -> tuple[int, str, str]:
+def in_zsh(line):
     return asked(_GRADCLI_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=line)
 
 
 @pytest.mark.parametrize("line", ROWS)
-def test_what_may_stand_at_the_cursor(line: str) -> None:
+def test_what_may_stand_at_the_cursor(line):
     wanted, unwanted = ROWS[line]
     for ask in (in_fish, in_bash, in_zsh):
         code, out, err = ask(line)
@@ -96,7 +97,7 @@ def test_what_may_stand_at_the_cursor(line: str) -> None:
         assert not unwanted & found, ask.__name__
 
 
-def test_fish_is_told_whether_there_is_anything() -> None:
+def test_fish_is_told_whether_there_is_anything():
     for line, code in (("gradcli ex", 0), ("gradcli explain x --x ", 1)):
         variables = {"_GRADCLI_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": line}
         assert asked(**variables, _TYPER_COMPLETE_FISH_ACTION="is-args") == (code, "", "")
@@ -107,18 +108,10 @@ SCRIPTS = {  # how each shell is started, and the lines that read its script
     "zsh": (["zsh", "-f", "-i"], 'autoload -U compinit; compinit -u -D; eval "$(gradcli --show-completion)"'),
     "fish": ([str(shutil.which("fish")), "--no-config", "-c"], "gradcli --show-completion | source"),
 }
-TYPED = {  # what is typed before Tab, and what the screen shows then
-    "gradcli expl": "gradcli explain ",
-    "gradcli explain 'sin(a)*w' --a 1 --forma": "--format ",
-    "gradcli explain 'sin(a)*w' --format ": "table",
-    "gradcli functions softpl": "gradcli functions softplus",
-    "gradcli explain 'sin(abc)*w' --ab": "--abc",
-    "gradcli explain x --x @on": "@one.csv",
-    "gradcli explain -f progr": "program.py",
-}
+TYPED = TABLES["TYPED"]  # what is typed before Tab, and what the screen shows then
 
 
-def session(shell: str, typed: str, folder: Path) -> str:
+def session(shell, typed, folder):
     """Return what a terminal shows of a line that is typed, with Tab at its end."""
     words, script = SCRIPTS[shell]
     commands = folder / "bin"
@@ -149,7 +142,7 @@ def session(shell: str, typed: str, folder: Path) -> str:
         os.close(terminal)
 
 
-def read_until(terminal: int, done) -> str:  # type: ignore[no-untyped-def]
+def read_until(terminal, done):
     """Return what a terminal shows until it is done, or silent for 30 seconds."""
     seen = ""
     end = time.monotonic() + 30
@@ -166,7 +159,7 @@ def read_until(terminal: int, done) -> str:  # type: ignore[no-untyped-def]
 @pytest.mark.slow
 @pytest.mark.parametrize("typed", TYPED)
 @pytest.mark.parametrize("shell", SCRIPTS)
-def test_a_real_shell_completes_the_line(shell: str, typed: str, tmp_path: Path) -> None:
+def test_a_real_shell_completes_the_line(shell, typed, tmp_path):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     folder = tmp_path / "home"
@@ -189,7 +182,7 @@ INSTALLED = {  # the files that --install-completion writes, as docs/shell.md sa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", INSTALLED)
-def test_completion_is_installed_where_the_page_says(shell: str, tmp_path: Path) -> None:
+def test_completion_is_installed_where_the_page_says(shell, tmp_path):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     home = tmp_path / "home"

@@ -1,7 +1,5 @@
 """``--digits`` and ``--tolerance`` beside a script's own gradients, and as keys of a file of checks."""
 
-from __future__ import annotations
-
 import pytest
 
 SCRIPT = "import numpy as np\nW = np.array([1., 2.])\nloss = np.sum(W**2)\ndW = 2.0001*W\n"

@@ -1,89 +1,31 @@
 """Errors as the user of a shell sees them: one diagnostic, one way out, one exit code."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conftest import Closed, Faulty, stream
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
-from oracles import portion
+from oracles import cases, portion
 
-if TYPE_CHECKING:
-    from syrupy.assertion import SnapshotAssertion
+TABLES = cases("errors.toml")
 
-    from conftest import Cli
-
-
-CASES: dict[str, tuple[str, ...]] = {
-    "missing-v": ("x**2", "--x", "1,2"),
-    "missing-v-of-a-matrix": ("x**2", "--x", "1,2;3,4"),
-    "missing-v-of-a-large-array": ("x*ones(40, 40)", "--x", "1"),
-    "missing-inputs": ("W @ x + b", "--x", "1,2"),
-    "missing-input-with-a-near-name": ("3*theta", "--thetta", "1"),
-    "missing-input-that-is-a-function": ("sin*x", "--x", "1"),
-    "missing-input-that-is-an-option": ("json*x", "--x", "1"),
-    "unknown-input": ("x**2", "--x", "1", "--z", "2"),
-    "unknown-wrt": ("W @ x", "--W", "1,2;3,4", "--x", "1,2", "--wrt", "w"),
-    "unknown-function": ("3*x + sinn(x)*y", "--x", "1", "--y", "2"),
-    "unknown-function-on-line-2": ("y = x**2\nz = soft_max(y)\nz", "--x", "1"),
-    "unknown-method": ("x.summ()", "--x", "1"),
-    "not-allowed": ("{a**2 for a in x}", "--x", "1,2"),
-    "caret": ("x^2", "--x", "1"),
-    "syntax": ("3*(x + 1", "--x", "1"),
-    "character": ("x² + 1", "--x", "1"),
-    "control-character": ("x + \x1b[31m1", "--x", "1"),
-    "shape-mismatch": ("x + [1, 2, 3]", "--x", "1,2"),
-    "matmul-mismatch": ("h = W @ x\nsum(h)", "--W", "1,2,3;4,5,6", "--x", "1,2"),
-    "index": ("x[3]*2", "--x", "1,2,3"),
-    "ambiguous": ("max(x, 0)", "--x", "1,2"),
-    "in-place": ("y = x; y[0] = 1; y", "--x", "1,2"),
-    "truth-value": ("x > 1", "--x", "1"),
-    "v-mismatch": ("x**2", "--x", "1,2", "--v", "1,2,3"),
-    "strict-v": ("x**2", "--x", "3", "--v", "1,10", "--strict"),
-    "value": ("x**2", "--x", "1,two,3"),
-    "value-json": ("x**2", "--x", "[1,,2]"),
-    "value-not-finite": ("x**2", "--x", "1e400"),
-    "value-empty": ("x**2", "--x", ""),
-    "budget-turns": ("while x > 0: pass\nx", "--x", "1", "--budget", "turns=1000"),
-    "budget-elements": ("sum(x*ones(10**12))", "--x", "1"),
-    "budget-depth": ("(" * 150 + "x" + ")" * 150, "--x", "1"),
-    "file-missing": ("sum(x)", "--x", "@weights.npy"),
-    "file-suffix": ("sum(x)", "--x", "@weights.pt"),
-    "program-file-missing": ("-f", "model.py", "--x", "1"),
-    "program-twice": ("x", "-f", "model.py", "--x", "1"),
-    "program-none": ("--x", "1"),
-    "output-suffix": ("x", "--x", "1", "-o", "answer.pdf"),
-    "output-folder": ("x", "--x", "1", "-o", "nowhere/answer.json"),
-    "usage-typo": ("x**2", "--x", "1", "--jsn"),
-    "usage-no-value": ("x**2", "--x"),
-    "usage-no-v": ("x**2", "--x", "1", "--v"),
-    "usage-two-programs": ("x**2", "x**3", "--x", "1"),
-    "usage-one-dash": ("x**2", "-x", "1"),
-    "usage-two-values": ("x**2", "--x", "1", "--x", "2"),
-    "usage-format": ("x", "--x", "1", "--format", "yaml"),
-    "usage-width": ("x", "--x", "1", "--width", "wide"),
-    "usage-budget": ("x", "--x", "1", "--budget", "turn=5"),
-    "usage-set": ("x", "--set", "x"),
-    "usage-dunder": ("x", "--x", "1", "--__class__", "1"),
-}
+CASES = TABLES["CASES"]
 
 AS_JSON = ("missing-v", "missing-inputs", "unknown-input", "unknown-function", "shape-mismatch", "v-mismatch",
            "budget-turns", "file-missing", "usage-typo", "value")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
-def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_error_is_one_diagnostic(cli: Cli, snapshot: SnapshotAssertion, name: str) -> None:
+def test_an_error_is_one_diagnostic(cli, snapshot, name):
     answer = cli("explain", *CASES[name])
     assert answer.code == 2
     assert answer.out == ""
@@ -93,7 +35,7 @@ def test_an_error_is_one_diagnostic(cli: Cli, snapshot: SnapshotAssertion, name:
 
 
 @pytest.mark.parametrize("name", AS_JSON)
-def test_an_error_is_a_document_too_where_json_is_asked_for(cli: Cli, snapshot: SnapshotAssertion, name: str) -> None:
+def test_an_error_is_a_document_too_where_json_is_asked_for(cli, snapshot, name):
     plain, answer = cli("explain", *CASES[name]), cli("explain", *CASES[name], "--json")
     assert answer.code == 2
     assert answer.err == plain.err
@@ -104,17 +46,17 @@ def test_an_error_is_a_document_too_where_json_is_asked_for(cli: Cli, snapshot: 
 
 
 @pytest.mark.parametrize("flags", [["--json"], ["--format", "json"], ["--format=json"], ["-F", "json"], ["-Fjson"]])
-def test_every_way_to_ask_for_json_gives_a_document(cli: Cli, flags: list[str]) -> None:
+def test_every_way_to_ask_for_json_gives_a_document(cli, flags):
     answer = cli("explain", "sinn(x)", "--x", "1", *flags)
     assert (answer.code, json.loads(answer.out)["error"]["kind"]) == (2, "unknown-function")
 
 
-def test_the_span_counts_characters_of_the_program(cli: Cli) -> None:
+def test_the_span_counts_characters_of_the_program(cli):
     document = json.loads(cli("explain", "3*x + sinn(x)", "--x", "1", "--json").out)
     assert document["error"]["span"] == [6, 10]
 
 
-def test_the_words_of_an_error_are_those_of_the_user(cli: Cli) -> None:
+def test_the_words_of_an_error_are_those_of_the_user(cli):
     """No class name of a library, and no name that the user did not write."""
     assert "Input should be" not in cli("explain", *CASES["usage-width"]).err
     assert "a + b" not in cli("explain", *CASES["shape-mismatch"]).err
@@ -122,14 +64,14 @@ def test_the_words_of_an_error_are_those_of_the_user(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("command", ["explain", "grad"])
-def test_both_commands_complain_alike(cli: Cli, command: str) -> None:
+def test_both_commands_complain_alike(cli, command):
     for case in CASES.values():
         told = cli(command, *case)
         assert told.code == 2, case
         assert told.err.startswith("error: "), case
 
 
-def test_a_fault_of_gradcli_is_an_apology_and_no_traceback(cli: Cli) -> None:
+def test_a_fault_of_gradcli_is_an_apology_and_no_traceback(cli):
     fault = Faulty(ZeroDivisionError("inside"))
     answer = cli("explain", "-", "--x", "1", stdin=fault)
     assert answer.code == 70
@@ -139,7 +81,7 @@ def test_a_fault_of_gradcli_is_an_apology_and_no_traceback(cli: Cli) -> None:
         cli("explain", "-", "--x", "1", "--debug", stdin=fault)
 
 
-def test_an_interrupt_ends_with_130_and_a_closed_pipe_with_0(cli: Cli) -> None:
+def test_an_interrupt_ends_with_130_and_a_closed_pipe_with_0(cli):
     assert cli("explain", "-", "--x", "1", stdin=Faulty(KeyboardInterrupt())).code == 130
     assert run(["explain", "x", "--x", "1"], Environment(stdout=Closed(), stderr=stream())) == 0
 
@@ -149,7 +91,7 @@ CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ud
 
 
 @pytest.mark.parametrize("row", portion(ROWS, 6), ids=lambda row: str(row["id"]))
-def test_the_corpus_of_bad_input_ends_as_it_should(cli: Cli, row: dict[str, Any]) -> None:
+def test_the_corpus_of_bad_input_ends_as_it_should(cli, row):
     answer = cli(*row["args"], stdin=row["stdin"] or "")
     assert (answer.code == 0) is (row["expect"] == "ok"), row["why"]
     assert answer.code != 70

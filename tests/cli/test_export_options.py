@@ -1,20 +1,15 @@
 """``--code``, ``--format`` and the suffixes of ``-o``: what is written, and what is refused in clear words."""
 
-from __future__ import annotations
-
 import pytest
+
+from oracles import cases
+
+TABLES = cases("export_options.toml")
 
 PROGRAM = ("explain", "x**2", "--x", "3")
 
 
-@pytest.mark.parametrize(("words", "begins"), [
-    (("--code", "numpy"), '"""y.backward(v) in numpy'),
-    (("--code", "torch"), '"""y.backward(v) in PyTorch'),
-    (("--code", "jax"), '"""The vector-Jacobian product'),
-    (("-F", "latex"), "\\documentclass{article}"),
-    (("--format", "markdown"), "```text\ny = x**2"),
-    (("--format", "picture"), '<svg class="rich-terminal"'),
-])  # fmt: skip
+@pytest.mark.parametrize(("words", "begins"), TABLES["standard_output_has_the_format"])
 def test_standard_output_has_the_format(cli, words, begins):
     answer = cli(*PROGRAM, *words)
     assert (answer.code, answer.err) == (0, "")
@@ -34,19 +29,7 @@ def test_a_file_has_the_format_of_its_name(cli, tmp_path, name, words, holds):
     assert [one.name for one in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize(("words", "says"), [
-    (("explain", "x*code", "--x", "3", "--code", "7"), "--set code=7"),
-    (("explain", "x*code", "--x", "3", "--code", "torch"), "--set code=torch"),
-    (("explain", "x*code", "--x", "3", "--code", "c"), "one of torch, jax, numpy"),
-    ((*PROGRAM, "--code", "numpy", "--json"), "--code numpy is a format of its own"),
-    ((*PROGRAM, "--code", "numpy", "-F", "latex"), "--code numpy is a format of its own"),
-    ((*PROGRAM, "--code", "numpy", "-o", "a.txt"), "-o NAME.py writes it to a file"),
-    (("grad", "x**2", "--x", "3", "-o", "a.py"), "--code torch"),
-    ((*PROGRAM, "-o", "a.py"), "--code torch, --code jax or --code numpy"),
-    ((*PROGRAM, "-o", "a.doc"), ".json, .txt, .html, .tex, .md, .svg, .dot"),
-    (("grad", "x**2", "--x", "3", "-F", "latex"), "one of table, json, plain"),
-    (("grad", "x**2", "--x", "3", "-o", "a.tex"), "it can end with .json, .txt, .csv, .tsv, .npy, .npz"),
-])  # fmt: skip
+@pytest.mark.parametrize(("words", "says"), TABLES["what_does_not_go_together_is_refused"])
 def test_what_does_not_go_together_is_refused(cli, words, says):
     answer = cli(*words)
     assert answer.code == 2

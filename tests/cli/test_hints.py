@@ -1,24 +1,16 @@
 """Hints lead somewhere: every command that one suggests runs, and every option that one names is the command's own."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import gradcli
 from gradcli.cli.mistakes import EXAMPLES, OF_RECORDS
 from gradcli.cli.options import COMMANDS, OPTIONS, WITH_PROGRAM, flags_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from conftest import Cli
 
 HOME = Path(gradcli.__file__).parent
 COMMAND = re.compile(rf"gradcli (?:{'|'.join(COMMANDS)})(?: (?! )[^;:…\n ]+)*")
@@ -33,30 +25,29 @@ FILES = {
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     return tmp_path
 
 
-def text_of(node: ast.expr) -> str:
+def text_of(node):
     """Return a text of the source, its values filled in."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     parts = node.values if isinstance(node, ast.JoinedStr) else []
     return "".join(
-        text_of(part) if isinstance(part, ast.Constant) else filled(ast.unparse(part.value))  # type: ignore[attr-defined]
-        for part in parts
+        text_of(part) if isinstance(part, ast.Constant) else filled(ast.unparse(part.value)) for part in parts
     )
 
 
-def filled(code: str) -> str:
+def filled(code):
     """Return what stands for a value in a text: one of the names that its code holds."""
     return next((FILLED[name] for name in re.findall(r"\w+", code) if name in FILLED), "x")
 
 
-def texts_in(data: object) -> Iterator[str]:
+def texts_in(data):
     """Yield the texts of a TOML document."""
     if isinstance(data, str):
         yield data
@@ -65,17 +56,18 @@ def texts_in(data: object) -> Iterator[str]:
             yield from texts_in(part)
 
 
-def suggested() -> Iterator[str]:
+def suggested():
     """Yield the commands in texts of the source that are no docstrings: those of hints, and of what refers to them."""
     for path in (HOME / "errors" / "hints.toml", HOME / "language" / "misread.toml"):
         for text in texts_in(tomllib.loads(path.read_text(encoding="utf-8"))):
             yield from (SAID.sub("", found).strip() for found in COMMAND.findall(text))
     for path in sorted(HOME.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in inside | said:
+        source = path.read_text(encoding="utf-8")
+        nodes = list(ast.walk(ast.parse(source))) if "gradcli " in source else []
+        passed = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+        passed |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in passed:
                 text = text_of(node).replace("{command}", "explain").replace(" NAME", " sin")
                 yield from (SAID.sub("", found).strip() for found in COMMAND.findall(text))
 
@@ -86,14 +78,14 @@ SUGGESTED = sorted(set(suggested()))
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("command", SUGGESTED)
-def test_a_command_that_is_suggested_runs(cli: Cli, command: str) -> None:
+def test_a_command_that_is_suggested_runs(cli, command):
     record = '{"program": "x**2", "inputs": {"x": 3}}\n'
     answer = cli(*shlex.split(command)[1:], stdin=record)
     asks_for_more = re.search("no value for the variable|no (program|script) is given", answer.err)
     assert answer.code == 0 or asks_for_more, answer.err
 
 
-def test_the_commands_are_found() -> None:
+def test_the_commands_are_found():
     assert "gradcli explain 'x**3' --x 2 --hessian" in SUGGESTED
     assert "gradcli explain 'x**2' --x 1.,2. --v 1,1" in SUGGESTED
     assert len(SUGGESTED) >= 10
@@ -113,7 +105,7 @@ BESIDE = {
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("flag", EXAMPLES)
-def test_an_example_of_an_option_is_taken(cli: Cli, flag: str) -> None:
+def test_an_example_of_an_option_is_taken(cli, flag):
     line = BESIDE.get(flag, "explain sum(x**2) --x 1,2")
     answer = cli(*line.split(), flag, *shlex.split(EXAMPLES[flag]), stdin='{"program": "1"}\n')
     assert answer.code == 0, answer.err
@@ -121,7 +113,7 @@ def test_an_example_of_an_option_is_taken(cli: Cli, flag: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_an_option_with_another_name_leads_to_one_that_there_is(cli: Cli, command: str, name: str) -> None:
+def test_an_option_with_another_name_leads_to_one_that_there_is(cli, command, name):
     program = ["x**2"] if command in WITH_PROGRAM else []
     answer = cli(command, *program, f"--{name}", "1", stdin="")
     hint = "".join(line for line in answer.err.splitlines() if line.startswith("help: "))
@@ -132,7 +124,7 @@ def test_an_option_with_another_name_leads_to_one_that_there_is(cli: Cli, comman
         assert flag in owners or (flag == "--x" and command in WITH_PROGRAM), hint
 
 
-def test_a_record_that_is_suggested_is_answered(cli: Cli) -> None:
+def test_a_record_that_is_suggested_is_answered(cli):
     answer = cli("batch", "-", stdin=OF_RECORDS[OF_RECORDS.index("{") :] + "\n")
     assert (answer.code, '"grad": {"x": 6.0}' in answer.out) == (0, True)
     for word in ("--program", "--expr", "--inputs", "--vector"):
@@ -145,7 +137,7 @@ def test_a_record_that_is_suggested_is_answered(cli: Cli) -> None:
     ("jvp(f, x, v)", "--jvp 1"), ("jax.jvp(f, (x,), (1.0,))", "--jvp 1"), ("torch.func.jvp(f, x, v)", "--jvp 1"),
     ("torch.autograd.functional.hvp(f, x, v)", "--hessian --jvp 1"),
 ])  # fmt: skip
-def test_second_derivatives_and_directions_name_their_option(cli: Cli, program: str, option: str) -> None:
+def test_second_derivatives_and_directions_name_their_option(cli, program, option):
     answer = cli("explain", program, "--x", "1")
     assert answer.code == 2
     [hint] = [line for line in answer.err.splitlines() if line.startswith("help: ")]
@@ -154,6 +146,6 @@ def test_second_derivatives_and_directions_name_their_option(cli: Cli, program: 
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion_is_installed_by_the_flag_alone(cli: Cli, shell: str) -> None:
+def test_completion_is_installed_by_the_flag_alone(cli, shell):
     for words in ((f"--install-completion={shell}",), ("--install-completion", shell)):
         assert f"in {shell}, write gradcli --install-completion and no more" in cli(*words).err

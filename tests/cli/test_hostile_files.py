@@ -1,7 +1,5 @@
 """Files that claim more than they hold, hold more than they claim, or are no files: one line each, in little memory."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import os
@@ -9,33 +7,28 @@ import resource
 import struct
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from oracles import portion
 
-if TYPE_CHECKING:
-    from conftest import Cli
 
-
-def npy(header: str, data: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
+def npy(header, data=b"", version=b"\x01\x00"):
     """Return an ``.npy`` file with a header of our own."""
     text = header.encode("latin-1") + b"\n"
     length = struct.pack("<H", len(text)) if version == b"\x01\x00" else struct.pack("<I", len(text))
     return b"\x93NUMPY" + version + length + text + data
 
 
-def shaped(shape: str, descr: str = "'<f8'", data: bytes = b"") -> bytes:
+def shaped(shape, descr="'<f8'", data=b""):
     """Return an ``.npy`` file of a shape that its data need not have."""
     return npy(f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}", data)
 
 
-def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(members, method=zipfile.ZIP_DEFLATED):
     """Return an ``.npz`` file."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
@@ -44,12 +37,12 @@ def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
     return file.getvalue()
 
 
-def spoiled(data: bytes) -> bytes:
+def spoiled(data):
     """Return an archive whose compressed bytes are overwritten."""
     return data[:60] + b"\xff" * 40 + data[100:]
 
 
-def bomb(shape: str) -> bytes:
+def bomb(shape):
     """Return a small ``.npz`` file whose array goes on for 300 MB, whatever its header says."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w") as member:
@@ -59,7 +52,7 @@ def bomb(shape: str) -> bytes:
     return file.getvalue()
 
 
-FILES: dict[str, tuple[Callable[[], bytes], str]] = {
+FILES = {
     "declared.npy": (lambda: shaped("(1000000000000,)"), "more than the budget 'elements'"),
     "declared2.npy": (lambda: shaped("(3000, 3000, 3000)"), "more than the budget 'elements'"),
     "computed.npy": (lambda: npy("{'descr': '<f8', 'fortran_order': 0 > 1, 'shape': (1,)}"), "it is no numpy file"),
@@ -106,9 +99,7 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", portion(FILES, 3))
-def test_a_hostile_file_is_refused_by_its_name_in_little_memory(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_hostile_file_is_refused_by_its_name_in_little_memory(cli, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     make, words = FILES[name]
     Path(name).write_bytes(make())
@@ -127,9 +118,7 @@ def test_a_hostile_file_is_refused_by_its_name_in_little_memory(
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_file_that_takes_long_to_read_is_refused_when_the_time_is_over(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_takes_long_to_read_is_refused_when_the_time_is_over(cli, tmp_path, monkeypatch):
     """Each look at the clock is a second later here: so many constants are read, whatever the machine."""
     clock = itertools.count()
     monkeypatch.setattr("gradcli.language.values.time", SimpleNamespace(thread_time=lambda: float(next(clock))))
@@ -151,7 +140,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_what_is_no_file_is_refused_at_once(cli: Cli, tmp_path: Path, name: str) -> None:
+def test_what_is_no_file_is_refused_at_once(cli, tmp_path, name):
     PLACES[name](tmp_path / name)
     for args in (("sum(x)", "--x", f"@{tmp_path / name}"), ("-f", str(tmp_path / name), "--x", "1")):
         answer = cli("grad", *args)
@@ -159,12 +148,10 @@ def test_what_is_no_file_is_refused_at_once(cli: Cli, tmp_path: Path, name: str)
         assert name in answer.err
 
 
-def test_a_file_that_may_not_be_read_is_said_to_be_so(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_may_not_be_read_is_said_to_be_so(cli, tmp_path, monkeypatch):
     (tmp_path / "x.npy").write_bytes(b"")
 
-    def deny(*_: object, **__: object) -> None:
+    def deny(*_, **__):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", deny)
@@ -172,7 +159,7 @@ def test_a_file_that_may_not_be_read_is_said_to_be_so(
     assert (answer.code, "cannot be read: Permission denied" in answer.err) == (2, True)
 
 
-def test_a_file_that_has_no_size_is_read_to_the_bound_alone(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_that_has_no_size_is_read_to_the_bound_alone(cli, tmp_path):
     """The files of /proc claim no size, and a file may grow while it is read."""
     (tmp_path / "x.json").symlink_to("/proc/self/status")
     assert (tmp_path / "x.json").stat().st_size == 0
@@ -180,13 +167,13 @@ def test_a_file_that_has_no_size_is_read_to_the_bound_alone(cli: Cli, tmp_path: 
     assert (answer.code, "is larger than" in answer.err) == (2, True)
 
 
-def test_standard_input_is_read_to_the_bound_alone(cli: Cli) -> None:
+def test_standard_input_is_read_to_the_bound_alone(cli):
     assert cli("grad", "-", "--x", "1", stdin="x" + " " * 49, largest=50).code == 0
     answer = cli("grad", "-", "--x", "1", stdin="x" + " " * 50, largest=50)
     assert (answer.code, "standard input is larger than" in answer.err) == (2, True)
 
 
-def test_a_file_within_the_budget_is_read(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_within_the_budget_is_read(cli, tmp_path):
     np.save(tmp_path / "x.npy", np.ones((100, 100)))
     words = ("grad", "sum(x)", "--x", f"@{tmp_path / 'x.npy'}")
     assert cli(*words, "--budget", "elements=10000").code == 0

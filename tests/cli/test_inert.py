@@ -1,20 +1,14 @@
 """Nothing from outside reaches a stream as a control byte, a terminal escape, markup, or a character in disguise."""
 
-from __future__ import annotations
-
 import io
 import json
 import unicodedata
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
-
-if TYPE_CHECKING:
-    from conftest import Cli
 
 PAYLOADS = {
     "colour": "\x1b[31m", "title": "\x1b]0;owned\x07", "link": "\x1b]8;;http://x\x1b\\",
@@ -56,18 +50,18 @@ PLACES = {
 }
 
 
-def printable(text: str) -> bool:
+def printable(text):
     """Return whether a terminal shows a text and does nothing else."""
     return all(c == "\n" or c.isprintable() for c in text)
 
 
 @pytest.fixture(autouse=True)
-def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_payload_is_refused_and_shown_as_an_escape(cli: Cli, place: str) -> None:
+def test_a_payload_is_refused_and_shown_as_an_escape(cli, place):
     for name, payload in PAYLOADS.items():
         args = PLACES[place](payload)
         for flags in ((), ("--json",)) if args[0] in ("explain", "grad", "check") and place != "format" else ((),):
@@ -86,7 +80,7 @@ def test_a_payload_is_refused_and_shown_as_an_escape(cli: Cli, place: str) -> No
 
 
 @pytest.mark.parametrize("name", sorted(PAYLOADS.keys() - {"return"}))
-def test_a_payload_in_a_comment_is_read_and_not_obeyed(cli: Cli, name: str) -> None:
+def test_a_payload_in_a_comment_is_read_and_not_obeyed(cli, name):
     payload = PAYLOADS[name]
     for flags in ((), ("--json",), ("-F", "plain"), ("--ascii",)):
         answer = cli("explain", f"x # {payload}\n", "--x", "1", *flags)
@@ -99,14 +93,14 @@ def test_a_payload_in_a_comment_is_read_and_not_obeyed(cli: Cli, name: str) -> N
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
-def test_a_payload_on_standard_input_is_shown_as_an_escape(cli: Cli, name: str) -> None:
+def test_a_payload_on_standard_input_is_shown_as_an_escape(cli, name):
     payload = PAYLOADS[name]
     for args in (("explain", "-", "--x", "1"), ("explain", "x", "--x", "-")):
         answer = cli(*args, stdin=f"1 + {payload}")
         assert (answer.code, answer.out, answer.err.isascii(), printable(answer.err)) == (2, "", True, True)
 
 
-def test_a_payload_in_an_archive_is_shown_as_an_escape(cli: Cli) -> None:
+def test_a_payload_in_an_archive_is_shown_as_an_escape(cli):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for payload in PAYLOADS.values():
@@ -123,7 +117,7 @@ def test_a_payload_in_an_archive_is_shown_as_an_escape(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "text", ["x[/red]", ":smile:", "[link=file:///]x[/link]", "[@click=exit]x", "%s {0} \\x1b[31m"]
 )
-def test_what_looks_like_markup_is_shown_as_it_is(cli: Cli, text: str) -> None:
+def test_what_looks_like_markup_is_shown_as_it_is(cli, text):
     answer = cli("explain", text, "--x", "1")
     assert answer.code == 2
     assert text in answer.err
@@ -134,7 +128,7 @@ def test_what_looks_like_markup_is_shown_as_it_is(cli: Cli, text: str) -> None:
 )
 @given(st.characters(codec=None), st.sampled_from(["program", "value"]))
 @example("⁺", "program")
-def test_any_other_character_is_refused_by_its_code_point_and_its_name(cli: Cli, character: str, place: str) -> None:
+def test_any_other_character_is_refused_by_its_code_point_and_its_name(cli, character, place):
     """Python takes ``𝐬𝐢𝐧`` for ``sin`` (NFKC); here a program and a value are ASCII and nothing else."""
     assume(not (" " <= character <= "~" or character in "\n\t"))
     words = (f"x + s{character}in(x)", "--x", "1") if place == "program" else ("x", "--x", f"1 + {character}2")
@@ -168,7 +162,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_an_error_fits_on_a_screen_whatever_it_quotes(cli: Cli, name: str) -> None:
+def test_an_error_fits_on_a_screen_whatever_it_quotes(cli, name):
     answer = cli("explain", *LONG[name], "--json")
     assert answer.code == 2
     assert len(answer.err) < 1300
@@ -177,7 +171,7 @@ def test_an_error_fits_on_a_screen_whatever_it_quotes(cli: Cli, name: str) -> No
 
 
 @pytest.mark.parametrize("flags", [(), ("-F", "plain"), ("--steps", "--tape")], ids=" ".join)
-def test_a_tab_in_a_program_is_shown_as_blanks(cli: Cli, flags: tuple[str, ...]) -> None:
+def test_a_tab_in_a_program_is_shown_as_blanks(cli, flags):
     answer = cli("explain", "y = x\nfor i in range(2):\n\ty = sin(y)*\tx\ny\t+ x", "--x", "3", *flags)
     assert answer.code == 0
     assert "sin(y)*" in answer.out

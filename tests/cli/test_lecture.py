@@ -1,7 +1,5 @@
 """``--reveal`` at a terminal, and ``--figure``: what a teacher shows, step by step and on a slide."""
 
-from __future__ import annotations
-
 import io
 import re
 from xml.etree import ElementTree
@@ -13,6 +11,9 @@ from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 from gradcli.document.model import Settings
 from gradcli.document.sections import document_of, figure_of, steps_of
+from oracles import cases
+
+TABLES = cases("lecture.toml")
 
 THREE = ("explain", "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1,2", "--v", "1,10,100")
 LOSS = ("explain", "h = tanh(W @ x)\nloss = sum(h**2)", "--W", "1.,2.;3.,4.", "--x", ".1,.2")
@@ -138,16 +139,7 @@ def test_every_colour_of_a_figure_stands_out(cli, ground):
         assert (high + 0.05) / (low + 0.05) >= 4.5, ink
 
 
-@pytest.mark.parametrize(("words", "says"), [
-    (("--figure", "blue"), "one of light, dark"),
-    (("--figure", "3"), "--set figure=3"),
-    (("--figure", "dark", "--json"), "--figure dark is a format of its own"),
-    (("--figure", "dark", "-F", "latex"), "--figure dark is a format of its own"),
-    (("--figure", "dark", "-o", "a.html"), "-o NAME.svg writes it to a file"),
-    (("--figure", "dark", "--code", "jax"), "--code and --figure are both given"),
-    (("--figure", "dark", "--tape"), "--figure dark draws the table alone, and nothing of --tape"),
-    (("--figure", "dark", "--hessian"), "nothing of --hessian"),
-])  # fmt: skip
+@pytest.mark.parametrize(("words", "says"), TABLES["what_does_not_go_with_a_figure_is_refused"])
 def test_what_does_not_go_with_a_figure_is_refused(cli, words, says):
     answer = cli(*THREE, *words)
     assert answer.code == 2

@@ -13,18 +13,10 @@ from gradcli.errors import Budget
 from gradcli.language.values import read_value
 from oracles import cases
 
-FILES = {
-    "d.json": '{"x": [1, 2], "y": 3}',
-    "bad.json": '{"x": [1,\n 2,, 3]}',
-    "one.json": "[1, 2]",
-    "data.xlsx": "",
-    "program.py": "weight**2\n",
-    "pretty.json": '{\n "program": "x**2",\n "inputs": {"x": 3}\n}\n',
-    "array.json": '[{"program": "x**2", "inputs": {"x": 3}}]\n',
-    "table.csv": "program,x\nx**2,3\n",
-}
-CHARACTER = "the program may hold ASCII characters only, not "
 TABLES = cases("mistakes.json")
+
+FILES = TABLES["FILES"]
+CHARACTER = "the program may hold ASCII characters only, not "
 ROWS = TABLES["ROWS"]
 
 
@@ -50,13 +42,7 @@ def test_the_command_that_a_hint_gives_makes_records(cli, tmp_path, monkeypatch,
     assert [json.loads(line)["grad"] for line in answer.out.splitlines()] == [{"x": 6.0}]
 
 
-READ = {  # files and how they are named, with what is read
-    "@d.json:x": [1, 2],
-    "@d.json:y": 3,
-    "@t.tsv": [[1, 2], [3, 4]],
-    "@one.csv": 5,
-    "@~/home.json": [7, 8],
-}
+READ = TABLES["READ"]  # files and how they are named, with what is read
 
 
 @pytest.mark.parametrize(("given", "wanted"), READ.items())

@@ -1,46 +1,28 @@
 """``--rows``, ``--jvp``, ``--hessian``, ``--lr`` and ``--full``, as the user of a shell sees them."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
 
 import jsonschema
 import numpy as np
 import pytest
 
-from oracles import ask, strict_json
+from oracles import ask, cases, strict_json
 
-if TYPE_CHECKING:
-    from syrupy.assertion import SnapshotAssertion
-
-    from conftest import Cli
+TABLES = cases("more_views.toml")
 
 THREE = ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1.,2.")
 NETWORK = (
     "z = W @ x + b\nh = tanh(z)\nsum((h - t)**2)",
     *("--W", "1,.5;-.3,.4", "--x", "1.,.2", "--b", "0.,.1", "--t", "0,1.", "--wrt", "W,b"),
 )
-CASES = {
-    "rows": (*THREE, "--rows"),
-    "identity": ("3*x**2", "--x", "1.,2.", "--v", "eye(2)"),
-    "jvp": (*THREE, "--v", "1,10,100", "--jvp", "1,0"),
-    "jvp-of-one-variable-of-two": (*NETWORK, "--jvp", "b=1,0"),
-    "hessian": (*THREE, "--v", "1,10,100", "--hessian", "--jvp", "1,0"),
-    "hessian-of-a-network": (*NETWORK, "--hessian"),
-    "hessian-of-a-linear-function": ("3*x + 1", "--x", "2.", "--hessian"),
-    "hessian-at-a-kink": ("relu(x)**2", "--x", "0.", "--hessian"),
-    "descent": ("(x[0] - 1)**2 + 4*x[1]**2", "--x", "3.,2.", "--lr", "0.1"),
-    "descent-that-diverges": ("x**2", "--x", "3.", "--lr", "1.1", "--iterations", "4"),
-    "descent-that-ends": ("log(x)", "--x", "1.", "--lr", "2"),
-}
+CASES = TABLES["CASES"]
 WIDTHS = (40, 80, 200)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", CASES)
-def test_a_view_looks_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str, width: int) -> None:
+def test_a_view_looks_like_this(cli, snapshot, name, width):
     answer = cli("explain", *CASES[name], "--width", str(width))
     assert answer.code == 0, answer.err
     lines = answer.out.splitlines()
@@ -51,7 +33,7 @@ def test_a_view_looks_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str
 
 @pytest.mark.parametrize("name", ["jvp", "hessian", "descent"])
 @pytest.mark.parametrize("form", ["--ascii", "-F=plain"])
-def test_in_other_forms_it_looks_like_this(cli: Cli, snapshot: SnapshotAssertion, name: str, form: str) -> None:
+def test_in_other_forms_it_looks_like_this(cli, snapshot, name, form):
     answer = cli("explain", *CASES[name], *form.split("="))
     assert form != "--ascii" or answer.out.isascii()
     assert answer.snapshot == snapshot
@@ -100,18 +82,7 @@ def evaluated(text, values):
     return float(eval(text, {"__builtins__": {}}, arrays))  # noqa: S307 - gradcli wrote it
 
 
-@pytest.mark.parametrize(("words", "message"), [
-    (("--iterations", "3"), "need --lr"), (("--lr", "0"), "is not a positive number"), (("--lr", "1,2"), "is not"),
-    (("--lr", "nan"), "--lr"), (("--lr", "1", "--iterations", "0"), "is not from 1 to"),
-    (("--lr", "1", "--iterations", "1000001"), "budget 'turns'"), (("--jvp", "1,2,3"), "u has shape (3,)"),
-    (("--jvp", "x=1,2", "--jvp", "x=1,2"), "two --jvp are given for x"),
-    (("--jvp", "w=1,2"), "w is not differentiated"), (("--jvp", ""), "--jvp"),
-    (("--hessian", "--code", "numpy"), "--code numpy writes y and x.grad alone, and nothing of --hessian"),
-    (("--steps", "--code", "torch"), "nothing of --steps"), (("--lr", "1", "-o", "g.svg"), "draws the graph alone"),
-    (("--row", "", "-o", "a.html"), "-o a.html shows all of J alone, and nothing of --row"),
-    (("--rows", "--json", "-o", "a.html"), "--json and a file in .html do not go together"),
-    (("--rows", "--format", "latex", "-o", "a.md"), "--format latex and a file in .md do not go together"),
-])  # fmt: skip
+@pytest.mark.parametrize(("words", "message"), TABLES["what_cannot_be_is_refused"])
 def test_what_cannot_be_is_refused(words, message):
     refused = ask("explain", "sum(x**2)", "--x", "1.,2.", *words)
     assert refused.code == 2
@@ -125,13 +96,7 @@ def test_a_u_in_another_shape_is_read_with_a_note():
     assert [note["kind"] for note in document["notes"]] == ["u-reshaped"]
 
 
-EXITS = [  # a command line, its exit code, and a word of the notes
-    (("sqrt(x)", "--x", "0.", "--jvp", "1"), 3), (("x**1.5", "--x", "0.", "--hessian"), 3),
-    (("x**2", "--x", "3.", "--hessian", "--jvp", "1", "--rows", "--lr", "0.1"), 0),
-    (("tanh(x)", "--x", "25.", "--hessian"), 0), (("x[0]/x[1]", "--x", "1.,0.", "--hessian", "--jvp", "1,1"), 3),
-    (("zeros(3)", "--v", "1,1,1", "--hessian"), 2), (("x*2", "--x", "[]", "--v", "[]", "--hessian", "--rows"), 0),
-    (("(1 - cos(x))/x**2", "--x", "1e-4", "--hessian"), 1),
-]  # fmt: skip
+EXITS = TABLES["EXITS"]  # a command line, its exit code, and a word of the notes
 
 
 @pytest.mark.parametrize(("words", "code"), EXITS)

@@ -1,13 +1,13 @@
 """``gradcli check`` at several points: values that are given again, and the command that shows the failing one."""
 
-from __future__ import annotations
-
 import shlex
 
 import numpy as np
 import pytest
 
 from oracles import cases, strict_json
+
+TABLES = cases("points.json")
 
 
 @pytest.fixture
@@ -21,17 +21,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-AGREE = {
-    "one": ("x**2 --x 3", 1),
-    "two": ("x**2 --x 2 --x 3", 2),
-    "of equal values": ("x**2 --x 2 --x 2", 2),
-    "of other shapes": ("sum(x**2) --x 2 --x 3,4 --x 1,2;3,4", 3),
-    "in pairs": ("x*k --x 1 --x 2 --k 3 --k 4", 2),
-    "one value for all": ("x*k --x 1 --x 2 --k 3", 2),
-    "files": ("sum(x**2) --x @a.npy --x @b.npy", 2),
-    "by --set": ("x*lr --set lr=1 --set lr=2 --x 1", 2),
-    "and random ones": ("x**2 --x 1 --x 2 --samples 3", 2),
-}
+AGREE = TABLES["AGREE"]
 
 
 @pytest.mark.usefixtures("here")
@@ -45,7 +35,6 @@ def test_all_points_are_checked(cli, name):
     assert document["reproduce"] is None
 
 
-TABLES = cases("points.json")
 FAIL = TABLES["FAIL"]
 
 

@@ -1,7 +1,5 @@
 """The program as a process: pipes, signals, terminals, and what it imports."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -10,13 +8,15 @@ import sys
 
 import pytest
 
-from oracles import portion, portion_of_rows
+from oracles import cases, portion, portion_of_rows
 from processes import EXPLAIN, GRADCLI, environment, on_terminal, run
+
+TABLES = cases("process.toml")
 
 ESCAPE = "\x1b["
 
 
-def imported(*args: str) -> set[str]:
+def imported(*args):
     """Return the modules that a command line leaves in memory."""
     script = "import sys; from gradcli.__main__ import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     found = subprocess.run(
@@ -45,7 +45,7 @@ IMPORTS = [
 
 
 @pytest.mark.parametrize(("args", "unneeded"), portion_of_rows(IMPORTS, 2), ids=lambda value: " ".join(sorted(value)))
-def test_a_command_imports_only_what_it_needs(args: tuple[str, ...], unneeded: set[str]) -> None:
+def test_a_command_imports_only_what_it_needs(args, unneeded):
     found = imported(*args)
     assert "gradcli.cli.app" in found
     assert not found & unneeded
@@ -55,7 +55,7 @@ LONG = ("explain", "x*ones(90)", "--x", "1", "--v", "ones(90)", "--json")
 
 
 @pytest.mark.parametrize("args", portion([LONG, EXPLAIN, ("functions",), ("schema",)], 4), ids=lambda args: args[0])
-def test_a_closed_pipe_is_no_error(args: tuple[str, ...]) -> None:
+def test_a_closed_pipe_is_no_error(args):
     pipeline = f'"{sys.executable}" -m gradcli "$@" | head -1; echo "${{PIPESTATUS[0]}}"'
     found = subprocess.run(
         ["/bin/bash", "-c", pipeline, "bash", *args], capture_output=True, text=True, env=environment(), timeout=60,
@@ -65,7 +65,7 @@ def test_a_closed_pipe_is_no_error(args: tuple[str, ...]) -> None:
     assert found.stdout.splitlines()[-1] == "0"
 
 
-def test_a_pipe_that_was_closed_before_is_no_error() -> None:
+def test_a_pipe_that_was_closed_before_is_no_error():
     reader, writer = os.pipe()
     os.close(reader)
     process = subprocess.run(
@@ -85,7 +85,7 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
-def test_an_interrupt_is_quiet() -> None:
+def test_an_interrupt_is_quiet():
     words = ("explain", "while x > 0: pass\nx", "--x", "1", "--budget", "turns=100000000000")
     process = subprocess.Popen(
         [sys.executable, "-c", AT_WORK, *words], stdout=-1, stderr=-1, env=environment(), text=True
@@ -102,25 +102,11 @@ def test_an_interrupt_is_quiet() -> None:
     assert set(err.splitlines()) <= {"at work"}
 
 
-COLOURS = [
-    ((), {}, True),
-    (("--color", "auto"), {}, True),
-    (("--color", "never"), {}, False),
-    ((), {"NO_COLOR": "1"}, False),
-    ((), {"TERM": "dumb"}, False),
-    ((), {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
-    (("--color", "always"), {"NO_COLOR": "1"}, True),
-    (("--color", "always"), {"TERM": "dumb"}, True),
-    (("--color", "never"), {"FORCE_COLOR": "1"}, False),
-    (("--json",), {}, False),
-    (("--format", "plain"), {}, False),
-]
+COLOURS = TABLES["COLOURS"]
 
 
 @pytest.mark.parametrize(("flags", "changes", "coloured"), portion_of_rows(COLOURS, 3))
-def test_a_terminal_has_colour_unless_it_is_refused(
-    flags: tuple[str, ...], changes: dict[str, str], coloured: bool
-) -> None:
+def test_a_terminal_has_colour_unless_it_is_refused(flags, changes, coloured):
     code, seen = on_terminal(*EXPLAIN, *flags, **changes)
     assert code == 0
     assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", seen)) is coloured
@@ -128,7 +114,7 @@ def test_a_terminal_has_colour_unless_it_is_refused(
 
 
 @pytest.mark.slow
-def test_a_pipe_has_no_colour_unless_it_is_asked_for() -> None:
+def test_a_pipe_has_no_colour_unless_it_is_asked_for():
     assert ESCAPE not in run(*EXPLAIN).stdout
     assert ESCAPE not in run(*EXPLAIN, FORCE_COLOR="0").stdout
     assert ESCAPE not in run(*EXPLAIN, GITHUB_ACTIONS="true").stdout
@@ -141,7 +127,7 @@ WRONG = ("explain", "sinn(x)", "--x", "1")
 
 
 @pytest.mark.slow
-def test_an_error_has_colour_where_an_answer_has() -> None:
+def test_an_error_has_colour_where_an_answer_has():
     assert ESCAPE not in run(*WRONG).stderr
     assert ESCAPE in run(*WRONG, "--color", "always").stderr
     assert ESCAPE in run(*WRONG, FORCE_COLOR="1").stderr
@@ -151,14 +137,14 @@ def test_an_error_has_colour_where_an_answer_has() -> None:
     assert re.sub(r"\x1b\[[0-9;]*m", "", run(*WRONG, "--color", "always").stderr) == plain
 
 
-def test_the_terminal_and_the_pipe_say_the_same() -> None:
+def test_the_terminal_and_the_pipe_say_the_same():
     seen = on_terminal(*EXPLAIN, "--color", "never")[1]
     piped = run(*EXPLAIN, COLUMNS="80").stdout
     assert [line.rstrip() for line in seen.splitlines()] == piped.splitlines()
 
 
 @pytest.mark.parametrize("columns", portion([20, 40, 60], 3))
-def test_a_narrow_terminal_is_never_overrun(columns: int) -> None:
+def test_a_narrow_terminal_is_never_overrun(columns):
     code, seen = on_terminal(*EXPLAIN, "--color", "never", columns=columns)
     assert code == 0
     assert "x.grad" in seen
@@ -167,7 +153,7 @@ def test_a_narrow_terminal_is_never_overrun(columns: int) -> None:
 
 
 @pytest.mark.parametrize("encoding", portion(["ascii", "latin-1", "utf-8"], 3))
-def test_a_stream_of_any_encoding_gets_what_it_can_show(encoding: str) -> None:
+def test_a_stream_of_any_encoding_gets_what_it_can_show(encoding):
     for args, code in ((EXPLAIN, 0), (("explain", "x^2", "--x", "1"), 2), (("--help",), 0), (("explain", "--help"), 0)):
         found = subprocess.run(
             [*GRADCLI, *args], capture_output=True, env=environment(PYTHONIOENCODING=encoding), timeout=60, check=False

@@ -1,13 +1,8 @@
 """A command line without a command, files where a program stands, and snippets by every command."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
-
-from conftest import Cli
 
 SNIPPET = (
     "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(torch.ones(2))\nprint(x.grad)\n"
@@ -18,7 +13,7 @@ SNIPPET = (
     ("x**2", "--x", "3"), ("--x", "3", "x**2"), ("-x**2", "--x", "-3"), ("x", "--x=6"), ("x*2", "--x", "3", "--v", "3"),
     ("--json", "x**2", "--x", "3"), ("-F", "json", "x**2", "--x", "3"), ("x**2", "--x", "3", "--json"),
 ])  # fmt: skip
-def test_a_program_without_a_command_is_explained(cli: Cli, words: tuple[str, ...]):
+def test_a_program_without_a_command_is_explained(cli, words):
     short, long = cli(*words), cli("explain", *words)
     assert (short.code, short.out, short.err) == (0, long.out, long.err)
 
@@ -29,20 +24,20 @@ def test_a_program_without_a_command_is_explained(cli: Cli, words: tuple[str, ..
     (("frob", "--x", "3"), "no such command 'frob'"),
     (("x**2",), "no value for the variable x"),
 ])  # fmt: skip
-def test_a_word_that_may_be_a_command_stays_one(cli: Cli, words: tuple[str, ...], message: str):
+def test_a_word_that_may_be_a_command_stays_one(cli, words, message):
     answer = cli(*words)
     assert answer.code == 2
     assert message in answer.err
 
 
-def test_help_is_a_word_too(cli: Cli):
+def test_help_is_a_word_too(cli):
     assert cli("help").out == cli("--help").out
     assert cli("help", "grad").out == cli("grad", "--help").out
     assert cli("help", "nothing").out == cli("--help").out
 
 
 @pytest.fixture
-def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def script(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "script.py").write_text(SNIPPET, encoding="utf-8")
     (tmp_path / "data.csv").write_text("1,2\n", encoding="utf-8")
@@ -53,7 +48,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     "words", [("explain", "script.py"), ("script.py",), ("explain", "@script.py"), ("-f", "script.py")]
 )
 @pytest.mark.usefixtures("script")
-def test_a_file_where_a_program_stands_is_read(cli: Cli, words: tuple[str, ...]):
+def test_a_file_where_a_program_stands_is_read(cli, words):
     answer = cli(*words, "--json")
     assert answer.code == 0
     found = json.loads(answer.out)
@@ -68,14 +63,14 @@ def test_a_file_where_a_program_stands_is_read(cli: Cli, words: tuple[str, ...])
     (("explain", "nothing.py"), "there is no file nothing.py", ""),
 ])  # fmt: skip
 @pytest.mark.usefixtures("script")
-def test_a_file_that_is_no_program_is_refused(cli: Cli, words: tuple[str, ...], message: str, hint: str):
+def test_a_file_that_is_no_program_is_refused(cli, words, message, hint):
     answer = cli(*words)
     assert answer.code == 2
     assert message in answer.err
     assert hint in answer.err
 
 
-def test_grad_check_and_batch_take_snippets(cli: Cli, script: str):
+def test_grad_check_and_batch_take_snippets(cli, script):
     answer = cli("grad", script)
     assert (answer.code, answer.out) == (0, "2,4\n")
     assert answer.err == ""

@@ -1,7 +1,5 @@
 """What a run remarks: shown by every voice, and refused by ``--strict``."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -14,14 +12,14 @@ CASES = [(MASKED, "numpy-only"), (WRITTEN, "torch-refuses"), ("sum(x//2*x)", "to
          ("x.softmax()[0]", "torch-refuses"), ("2**sum(argmax([x, x], dim=0) - 1)*x[0]", "torch-only")]  # fmt: skip
 
 
-def note_of(program: str, kind: str) -> str:
+def note_of(program, kind):
     notes = json.loads(ask("explain", program, "--x", "2,0.5", "--json").out)["notes"]
     [message] = [note["message"] for note in notes if note["kind"] == kind]
     return str(message)
 
 
 @pytest.mark.parametrize(("program", "kind"), CASES)
-def test_every_voice_says_it(program: str, kind: str) -> None:
+def test_every_voice_says_it(program, kind):
     message = note_of(program, kind)
     words = " ".join(message.split()[:4])
     assert words in " ".join(ask("explain", program, "--x", "2,0.5", "--width", "200").out.split())
@@ -39,7 +37,7 @@ def test_every_voice_says_it(program: str, kind: str) -> None:
 
 @pytest.mark.parametrize(("program", "kind"), CASES)
 @pytest.mark.parametrize("command", ["explain", "grad"])
-def test_strict_refuses_it_at_its_place(command: str, program: str, kind: str) -> None:
+def test_strict_refuses_it_at_its_place(command, program, kind):
     found = ask(command, program, "--x", "2,0.5", "--strict", "--json")
     assert found.code == 2
     error = json.loads(found.out)["error"]
@@ -48,12 +46,12 @@ def test_strict_refuses_it_at_its_place(command: str, program: str, kind: str) -
     assert answer({"program": program, "inputs": {"x": [2, 0.5]}, "strict": True})["error"]["kind"] == kind
 
 
-def test_a_run_without_remarks_has_no_notes_in_its_gradient() -> None:
+def test_a_run_without_remarks_has_no_notes_in_its_gradient():
     assert json.loads(ask("grad", "sum(x**2)", "--x", "2,0.5", "--json").out)["notes"] == []
 
 
 @pytest.mark.parametrize("words", [("check",), ("grad", "--confirm")], ids=" ".join)
-def test_a_note_on_several_numbers_can_be_shown_everywhere(words: tuple[str, ...]) -> None:
+def test_a_note_on_several_numbers_can_be_shown_everywhere(words):
     found = ask(words[0], "sum((S // 2 - S) % S)", "--S", "2,0.3,-0.5", *words[1:])
     assert "Rounding decides -0.29999999999999999 % 0.29999999999999999 in entry [1]" in found.err
     assert found.err.isascii()

@@ -1,7 +1,5 @@
 """``gradcli repl``: what is typed at a terminal, one line after the other, and what is printed."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,45 +1,25 @@
 """``gradcli run``: what a script prints and nothing else, and the exit code that Python would end with."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from oracles import cases
 from processes import GRADCLI, environment, on_terminal
 
-if TYPE_CHECKING:
-    from conftest import Cli
+TABLES = cases("run_command.toml")
 
 LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
 NO_SCALAR = "RuntimeError: grad can be implicitly created only for scalar outputs"
-ENDS = {  # text, exit code, standard output, standard error
-    "to its end": (f"{LEAF}(x**2).sum().backward()\nprint(x.grad)", 0, "tensor([2., 4.])\n", ""),
-    "without a print": ("x = 1", 0, "", ""),
-    "empty": ("", 0, "", ""),
-    "by an error of PyTorch": (
-        f"{LEAF}print('a')\nfor i in range(3):\n    x.backward()", 1, "a\n", f"{NO_SCALAR}\n  line 5: x.backward()\n",
-    ),
-    "by an error in a function": (
-        "def f(n):\n    return 1/n\nf(0)", 1, "", "ZeroDivisionError: division by zero\n  line 2: return 1/n\n",
-    ),
-    "by raise": ("raise ValueError('no\\nway')", 1, "", "ValueError: no way\n  line 1: raise ValueError('no\\nway')\n"),
-    "by raise without words": ("raise KeyError", 1, "", "KeyError\n  line 1: raise KeyError\n"),
-    "caught": ("try:\n    1/0\nexcept ZeroDivisionError as e:\n    print(e)", 0, "division by zero\n", ""),
-    "by sys.exit": ("import sys\nprint(1)\nsys.exit()", 0, "1\n", ""),
-    "by sys.exit with a number": ("import sys\nsys.exit(7)", 7, "", ""),
-    "by sys.exit with a large number": ("import sys\nsys.exit(256 + 3)", 3, "", ""),
-    "by sys.exit with a text": ("import sys\nsys.exit('bye')", 1, "", "bye\n"),
-}  # fmt: skip
+ENDS = TABLES["ENDS"]  # text, exit code, standard output, standard error
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_how_a_script_ends(cli: Cli, tmp_path: Path, name: str) -> None:
+def test_how_a_script_ends(cli, tmp_path, name):
     text, code, out, err = ENDS[name]
     path = tmp_path / "a.py"
     path.write_text(text, encoding="utf-8")
@@ -55,7 +35,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_gradcli_refuses_has_an_excerpt_and_a_caret(cli: Cli, name: str) -> None:
+def test_what_gradcli_refuses_has_an_excerpt_and_a_caret(cli, name):
     text, out, words, line = REFUSED[name]
     answer = cli("run", "-", stdin=text)
     assert (answer.code, answer.out) == (2, out)
@@ -76,24 +56,17 @@ COMMAND_LINES = {
 
 
 @pytest.mark.parametrize("args", COMMAND_LINES, ids=" ".join)
-def test_a_command_line_that_is_wrong(cli: Cli, args: tuple[str, ...]) -> None:
+def test_a_command_line_that_is_wrong(cli, args):
     answer = cli(*args, stdin="print(x)")
     assert (answer.code, answer.out) == (2, "")
     assert COMMAND_LINES[args] in answer.err
 
 
-FREE = {  # script, values, what is printed
-    "a leaf": ("y = (x**2).sum(); y.backward(); print(x.grad)", ("--x", "1,2"), "tensor([2., 4.])\n"),
-    "a number that is a leaf": ("y = x**2\ny.backward()\nprint(x.grad)", ("--x", "3"), "tensor(6.)\n"),
-    "a number of Python's": ("for i in range(n):\n    print(i)", ("--n", "2"), "0\n1\n"),
-    "a fraction of Python's": ("import torch\nlr = rate * 2\nprint(lr)", ("--rate", "0.25"), "0.5\n"),
-    "an array of NumPy's": ("import numpy as np\nprint(np.sum(a))", ("--a", "1,2.5"), "3.5\n"),
-    "by --set": ("print(n + 1)", ("--set", "n=4"), "5\n"),
-}
+FREE = TABLES["FREE"]  # script, values, what is printed
 
 
 @pytest.mark.parametrize("name", FREE)
-def test_a_variable_that_the_script_leaves_free(cli: Cli, name: str) -> None:
+def test_a_variable_that_the_script_leaves_free(cli, name):
     text, values, out = FREE[name]
     answer = cli("run", "-", *values, stdin=text)
     assert (answer.code, answer.out, answer.err) == (0, out, "")
@@ -102,7 +75,7 @@ def test_a_variable_that_the_script_leaves_free(cli: Cli, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"), [("x = 1\nprint(x)", "gives 'x' a value itself"), ("xy = 2", "no variable 'x'")]
 )
-def test_a_value_that_has_no_place_is_refused(cli: Cli, text: str, words: str) -> None:
+def test_a_value_that_has_no_place_is_refused(cli, text, words):
     answer = cli("run", "-", "--set", "x=3", stdin=text)
     assert (answer.code, answer.out) == (2, "")
     assert words in answer.err
@@ -111,7 +84,7 @@ def test_a_value_that_has_no_place_is_refused(cli: Cli, text: str, words: str) -
 DRAWS = "import torch\nprint(torch.rand(1).item())"
 
 
-def test_draws_begin_at_the_seed_and_a_note_says_so(cli: Cli) -> None:
+def test_draws_begin_at_the_seed_and_a_note_says_so(cli):
     plain, zero, seven = (cli("run", "-", *words, stdin=DRAWS) for words in ((), ("--seed", "0"), ("--seed", "7")))
     assert plain.out == zero.out == "0.49625658988952637\n"
     assert seven.out == "0.5349225401878357\n"
@@ -121,50 +94,35 @@ def test_draws_begin_at_the_seed_and_a_note_says_so(cli: Cli) -> None:
     assert (quiet.code, quiet.out, quiet.err) == (0, plain.out, "")
 
 
-def test_a_budget_is_that_of_the_script(cli: Cli) -> None:
+def test_a_budget_is_that_of_the_script(cli):
     answer = cli("run", "-", "--budget", "turns=10", stdin="for i in range(20):\n    pass")
     assert answer.code == 2
     assert "'turns' of 10" in answer.err
 
 
-SHOWN = {
-    "letters": ("é ✓ 日本 🙂", "é ✓ 日本 🙂\n"),
-    "a colour": ("\\x1b[31mred", "\\x1b[31mred\n"),
-    "a title": ("\\x1b]0;owned\\x07", "\\x1b]0;owned\\x07\n"),
-    "c1": ("\\x9b31m", "\\x9b31m\n"),
-    "backspace": ("a\\x08b", "a\\x08b\n"),
-    "override": ("\\u202eabc", "\\u202eabc\n"),
-    "tabs and returns": ("a\\tb\\rc", "a\tb\rc\n"),
-    "a surrogate": ("\\ud800", "\\ud800\n"),
-}
+SHOWN = TABLES["SHOWN"]
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_what_is_printed_moves_no_terminal(cli: Cli, name: str) -> None:
+def test_what_is_printed_moves_no_terminal(cli, name):
     inner, out = SHOWN[name]
     answer = cli("run", "-", stdin=f"print('{inner}')\n")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == out
 
 
-def test_what_an_error_says_moves_no_terminal(cli: Cli) -> None:
+def test_what_an_error_says_moves_no_terminal(cli):
     answer = cli("run", "-", stdin="raise ValueError('\\x1b[31m\\u202e')")
     assert answer.code == 1
     assert answer.err.startswith("ValueError: \\x1b[31m\\u202e\n")
     assert answer.err.isascii()
 
 
-CELLS = [
-    ("markdown", "# A title"),
-    ("code", "%matplotlib inline\nimport torch\n!pip install torch"),
-    ("code", ""),
-    ("code", "%%bash\nrm -rf /"),
-    ("code", "x = torch.ones(2)\nprint(x)\nx.backward()"),
-]
+CELLS = TABLES["CELLS"]
 
 
 @pytest.mark.parametrize("by_lines", [True, False])
-def test_the_cells_of_a_notebook_are_run_in_order(cli: Cli, tmp_path: Path, by_lines: bool) -> None:
+def test_the_cells_of_a_notebook_are_run_in_order(cli, tmp_path, by_lines):
     cells = [
         {"cell_type": kind, "source": text.splitlines(keepends=True) if by_lines else text, "outputs": [{"text": "no"}]}
         for kind, text in CELLS
@@ -177,7 +135,7 @@ def test_the_cells_of_a_notebook_are_run_in_order(cli: Cli, tmp_path: Path, by_l
 
 
 @pytest.mark.parametrize("words", [("grad",), ("grad", "-f")])
-def test_the_cells_of_a_notebook_are_explained(cli: Cli, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_the_cells_of_a_notebook_are_explained(cli, tmp_path, words):
     cells = ["import torch\n%matplotlib inline", "x = torch.tensor([1., 2.], requires_grad=True)", "%%bash\nls",
              "(x**2).sum().backward()"]  # fmt: skip
     path = tmp_path / "a.ipynb"
@@ -186,7 +144,7 @@ def test_the_cells_of_a_notebook_are_explained(cli: Cli, tmp_path: Path, words: 
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cells": 3}', '{"cells": [1]}', '{"worksheets": []}', "[" * 5000])
-def test_what_is_no_notebook_is_refused(cli: Cli, tmp_path: Path, text: str) -> None:
+def test_what_is_no_notebook_is_refused(cli, tmp_path, text):
     path = tmp_path / "a.ipynb"
     path.write_text(text, encoding="utf-8")
     answer = cli("run", str(path))
@@ -195,21 +153,21 @@ def test_what_is_no_notebook_is_refused(cli: Cli, tmp_path: Path, text: str) -> 
 
 
 @pytest.mark.parametrize("end", ["lf", "crlf", "bom"])
-def test_lines_end_and_files_begin_as_on_other_machines(cli: Cli, tmp_path: Path, end: str) -> None:
+def test_lines_end_and_files_begin_as_on_other_machines(cli, tmp_path, end):
     path = tmp_path / "a.py"
     text = "x = 1\nif x:\n    print(x)\n"
     path.write_bytes({"lf": text, "crlf": text.replace("\n", "\r\n"), "bom": "\ufeff" + text}[end].encode())
     assert cli("run", str(path)).out == "1\n"
 
 
-def test_a_line_is_there_as_soon_as_it_is_printed_on_a_terminal(tmp_path: Path) -> None:
+def test_a_line_is_there_as_soon_as_it_is_printed_on_a_terminal(tmp_path):
     path = tmp_path / "a.py"
     path.write_text("print('a')\n1/0\n", encoding="utf-8")
     code, seen = on_terminal("run", str(path))
     assert (code, seen) == (1, "a\nZeroDivisionError: division by zero\n  line 2: 1/0\n")
 
 
-def test_a_closed_pipe_is_no_error() -> None:
+def test_a_closed_pipe_is_no_error():
     text = "for i in range(100000):\n    print(i)\n"
     pipeline = f'"{sys.executable}" -m gradcli run - | head -1; echo "${{PIPESTATUS[0]}}"'
     found = subprocess.run(
@@ -224,7 +182,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert (found.stdout, found.stderr) == ("0\n0\n", "")
 
 
-def test_a_full_disk_is_an_error() -> None:
+def test_a_full_disk_is_an_error():
     if not Path("/dev/full").exists():
         return
     with Path("/dev/full").open("w", encoding="utf-8") as full:
@@ -236,7 +194,7 @@ def test_a_full_disk_is_an_error() -> None:
     assert "No space left" in found.stderr
 
 
-def test_it_imports_neither_sympy_nor_the_rooms_of_explanations(tmp_path: Path) -> None:
+def test_it_imports_neither_sympy_nor_the_rooms_of_explanations(tmp_path):
     path = tmp_path / "a.py"
     path.write_text(f"{LEAF}(x**2).sum().backward()\nprint(x.grad)\n", encoding="utf-8")
     script = "import sys; from gradcli.__main__ import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"

@@ -1,13 +1,13 @@
 """``--row`` and ``--column``: parts of J by the place of an entry, held or not."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
 
-from oracles import ask
+from oracles import ask, cases
+
+TABLES = cases("slices.toml")
 
 A, B = np.arange(1.0, 7).reshape(2, 3), np.arange(1.0, 10).reshape(3, 3) ** 2
 GIVEN = ["explain", "A @ B", "--A", json.dumps(A.tolist()), "--B", json.dumps(B.tolist()), "--v", "ones(2,3)"]
@@ -42,16 +42,7 @@ def test_a_number_has_a_row_and_a_column_without_an_index():
     assert document["rows"] == document["columns"] == [{"index": [], "values": {"x": 6.0}}]
 
 
-@pytest.mark.parametrize(("option", "words"), [
-    (("--row", "2,0"), "y has shape (2, 3), and no entry there"),
-    (("--row", "1"), "its index is a number for each axis"),
-    (("--row", "a,b"), "its index is a number for each axis"),
-    (("--row", "1e1,0"), "its index is a number for each axis"),
-    (("--column", "B[1,-4]"), "B has shape (3, 3), and no entry there"),
-    (("--column", "B[1"), "is not NAME[INDEX]"),
-    (("--column", "C[1]"), "C is not differentiated"),
-    (("--column", ""), "is not NAME[INDEX]"),
-])  # fmt: skip
+@pytest.mark.parametrize(("option", "words"), TABLES["a_place_that_is_none_is_an_error"])
 def test_a_place_that_is_none_is_an_error(option, words):
     found = ask(*GIVEN, *option)
     assert found.code == 2

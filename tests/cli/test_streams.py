@@ -1,24 +1,17 @@
 """Streams that fail: closed, full, without Unicode, interrupted. One line, one exit code, and old files stay whole."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from oracles import cases, portion, portion_of_rows
 from processes import EXPLAIN, GRADCLI, environment, run
 
-if TYPE_CHECKING:
-    from conftest import Cli
 
-
-def in_shell(redirection: str, *args: str) -> subprocess.CompletedProcess[str]:
+def in_shell(redirection, *args):
     """Run a command line under a shell's redirection, such as ``>&-``."""
     command = f'"{sys.executable}" -m gradcli "$@" {redirection}'
     return subprocess.run(
@@ -38,9 +31,7 @@ REDIRECTIONS = TABLES["REDIRECTIONS"]
 
 @pytest.mark.long
 @pytest.mark.parametrize(("redirection", "args", "code", "words"), portion_of_rows(REDIRECTIONS, 4))
-def test_a_stream_that_fails_is_one_line_and_an_exit_code(
-    redirection: str, args: tuple[str, ...], code: int, words: str
-) -> None:
+def test_a_stream_that_fails_is_one_line_and_an_exit_code(redirection, args, code, words):
     found = in_shell(redirection, *args)
     assert found.returncode == code
     assert words in found.stderr
@@ -50,7 +41,7 @@ def test_a_stream_that_fails_is_one_line_and_an_exit_code(
     assert re.sub(r"\x1b\[[0-9;]*m", "", found.stderr).count("error: ") == (1 if words else 0)
 
 
-def test_a_closed_standard_error_pipe_keeps_the_exit_code() -> None:
+def test_a_closed_standard_error_pipe_keeps_the_exit_code():
     reader, writer = os.pipe()
     os.close(reader)
     found = subprocess.run([*GRADCLI, *BAD], stdout=-1, stderr=writer, env=environment(), timeout=60, check=False)
@@ -59,13 +50,13 @@ def test_a_closed_standard_error_pipe_keeps_the_exit_code() -> None:
 
 
 @pytest.mark.parametrize("columns", ["0", "-1", "", "abc", "1e9", "99999999999999999999", "٣", "²", "80\x1b[31m"])
-def test_a_width_that_is_none_is_passed_over(cli: Cli, columns: str) -> None:
+def test_a_width_that_is_none_is_passed_over(cli, columns):
     usual, found = cli(*EXPLAIN, columns=None), cli(*EXPLAIN, columns=columns)
     assert (found.code, found.out, found.err) == (0, usual.out, "")
 
 
 @pytest.mark.parametrize("locale", portion([{"LC_ALL": "C"}, {"LC_ALL": "POSIX"}, {"LC_ALL": "en_US.ISO-8859-1"}], 3))
-def test_a_locale_without_unicode_gets_ascii(locale: dict[str, str]) -> None:
+def test_a_locale_without_unicode_gets_ascii(locale):
     legacy = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", **locale}
     for args, code in ((EXPLAIN, 0), (("explain", "x²", "--x", "1"), 2)):
         found = run(*args, **legacy)
@@ -92,7 +83,7 @@ STAGES = ["gradcli.cli.app", "typer", "numpy", "sympy.core.mul", "gradcli.explan
 
 
 @pytest.mark.parametrize("module", portion(STAGES, 2))
-def test_an_interrupt_while_modules_load_is_quiet(module: str) -> None:
+def test_an_interrupt_while_modules_load_is_quiet(module):
     assert_quiet(INTERRUPTED, module, *EXPLAIN)
 
 
@@ -109,7 +100,7 @@ sys.meta_path.insert(0, Striker())
 """
 
 
-def test_an_interrupt_in_a_text_that_python_runs_ends_with_130(tmp_path: Path) -> None:
+def test_an_interrupt_in_a_text_that_python_runs_ends_with_130(tmp_path):
     """A data class is made of such a text, and ``python -m`` remembers that one was left by an interrupt."""
     (tmp_path / "sitecustomize.py").write_text(IN_A_TEXT, encoding="utf-8")
     path = os.pathsep.join([str(tmp_path), *sys.path])
@@ -120,7 +111,7 @@ def test_an_interrupt_in_a_text_that_python_runs_ends_with_130(tmp_path: Path) -
     assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"")
 
 
-def assert_quiet(script: str, *words: str) -> None:
+def assert_quiet(script, *words):
     """Hold a process that interrupts itself against what an interrupt should leave: 130, and nothing else."""
     found = subprocess.run(
         [sys.executable, "-c", script, *words], capture_output=True, text=True, env=environment(), timeout=60,
@@ -156,7 +147,7 @@ WORK = {  # what is at work when the signal comes, and for what
 
 @pytest.mark.long
 @pytest.mark.parametrize("place", portion(WORK, 3))
-def test_an_interrupt_in_the_middle_of_the_work_is_quiet(place: str) -> None:
+def test_an_interrupt_in_the_middle_of_the_work_is_quiet(place):
     assert_quiet(STRUCK, place, *WORK[place])
 
 
@@ -164,7 +155,7 @@ FULL_DISK = ("sh", "-c", 'ulimit -f 1 && exec "$@"', "sh")
 """What lets no file of a command grow beyond one block of 512 bytes."""
 
 
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_old_file(tmp_path):
     old = tmp_path / "answer.json"
     old.write_text("old")
     found = subprocess.run(
@@ -178,7 +169,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["/proc/answer.json", "nowhere/answer.json", "folder.json", f"{'x' * 300}.json"])
-def test_a_place_that_takes_no_file_is_named(place: str, tmp_path: Path) -> None:
+def test_a_place_that_takes_no_file_is_named(place, tmp_path):
     (tmp_path / "folder.json").mkdir()
     found = run("grad", "x**2", "--x", "3", "-o", place if place.startswith("/") else str(tmp_path / place))
     assert (found.returncode, found.stdout) == (2, "")

@@ -16,26 +16,12 @@ from gradcli.errors.hints import tables
 from gradcli.language.misread import misreadings
 from oracles import cases, portion
 
-FILES = {
-    "stacked.py": "net = nn.ModuleList([nn.Linear(2, 1), nn.ReLU()])\ny = net(x)\ny.backward()\n",
-    "misspelled.py": "act = nn.LeakyRelu()\ny = act(x)\ny.backward()\n",
-    "m.csv": "1,2\n3,4\n",
-    "j.json": "[2, 4]",
-    "prog": "x**2\n",
-    "prog.gc": "x**2\n",
-    "snippet.py": "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\ny.backward(x)\n",
-    "unasked.py": "import torch\nx = torch.tensor([1., 2.])\ny = x**2\ny.sum().backward()\n",
-    "model.py": "class Net(nn.Module):\n    def forward(self, x):\n        return x\ny = Net()(x)\ny.backward()\n",
-    "sheet.ipynb": "{}",
-    "raised.txt": 'Traceback (most recent call last):\n  File "a.py", line 2, in <module>\n'
-    "RuntimeError: Trying to backward through the graph a second time.\n",
-    "quotes.ndjson": "{'program': 'x**2'}\n",
-    "words.ndjson": "x**2\n",
-}
+TABLES = cases("stumbles.json")
+
+FILES = TABLES["FILES"]
 LISTED = "gradcli explain --help lists what there is"
 NUMBER = "write 3, or 1,2,3, or 1,2;3,4, or [[1,2],[3,4]], or @FILE"
 MORE = "the program stands by itself: gradcli explain 'x**2' --x 3"
-TABLES = cases("stumbles.json")
 ROWS = TABLES["ROWS"]
 OF_LANGUAGE = TABLES["OF_LANGUAGE"]
 
@@ -93,13 +79,7 @@ def test_what_was_meant_is_done(cli, line, begins):
 
 
 SESSION = "x = torch.tensor([1., 2.], requires_grad=True)\ny = x**2\n{}\ny.backward(torch.tensor([1., 10.]))\n"
-RAISED = {
-    "of Python": 'Traceback (most recent call last):\n  File "<stdin>", line 1, in <module>\n    y.backward()\n'
-    "RuntimeError: grad can be implicitly created only for scalar outputs",
-    "of IPython": f"{'-' * 75}\nRuntimeError        Traceback (most recent call last)\n<ipython-input> in <module>\n"
-    "----> 1 y.backward()\n\nRuntimeError: grad can be implicitly created only for scalar outputs",
-    "its last line": "RuntimeError: grad can be implicitly created only for scalar outputs",
-}
+RAISED = TABLES["RAISED"]
 
 
 @pytest.mark.parametrize("raised", RAISED.values(), ids=RAISED)

@@ -1,7 +1,5 @@
 """The engine: what a tape keeps, what is added in place, and that neither shows in a gradient."""
 
-from __future__ import annotations
-
 import itertools
 import tracemalloc
 from types import SimpleNamespace

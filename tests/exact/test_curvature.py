@@ -1,7 +1,5 @@
 """Second derivatives in many digits, without a rule: against what is known, at kinks, at edges, beside 1."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Every op computed in many digits beside its definition in mpmath, and on the pieces that it decides for."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from itertools import product

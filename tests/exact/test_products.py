@@ -1,7 +1,5 @@
 """Products of matrices in many digits, entry by entry and by limbs, beside sums of fractions."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The numbers of the exact route beside mpmath's, to all digits; their nan, infinities and zeros beside numpy's."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from itertools import product

@@ -1,7 +1,5 @@
 """Derivatives without a rule: right to 20 digits where there is one; kinks, jumps and steep places told apart."""
 
-from __future__ import annotations
-
 from decimal import Decimal, localcontext
 
 import mpmath

@@ -1,7 +1,5 @@
 """Counted work bounds every verdict: the same on a fast machine and a slow one, and more of it decides more."""
 
-from __future__ import annotations
-
 import itertools
 import json
 
@@ -10,17 +8,11 @@ import pytest
 import gradcli
 from gradcli.engine import graph
 from gradcli.errors import over_budget
+from oracles import cases
 
-PROGRAMS = {
-    "arithmetic": ("sum((x - a)**2)", {"x": [1.0, 2.0], "a": [0.5, 1e-9]}),
-    "zero": ("softmax(x)", {"x": [0.1, 0.7, -0.4]}),
-    "cancelling": ("1 - tanh(x)", {"x": 18.0}),
-    "special": ("gelu(x)", {"x": [-30.0, 2.0]}),
-    "kink": ("relu(x)", {"x": [0.0, 1.0]}),
-    "loop": ("y = x\nfor i in range(20):\n    y = sin(y)*y + x\ny", {"x": 0.4}),
-    "digits-lost": ("b*((c + 1e16) - 1e16 - c)", {"b": 1.0, "c": 0.7}),
-    "matrix": ("inv(A) @ b", {"A": [[2.0, 1.0], [1.0, 3.0]], "b": [1.0, -1.0]}),
-}
+TABLES = cases("work.toml")
+
+PROGRAMS = TABLES["PROGRAMS"]
 
 
 def v_of(program):

@@ -1,7 +1,5 @@
 """The lines of the backward pass: what they say, that each gives its number, and what is left out of long programs."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

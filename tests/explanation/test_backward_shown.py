@@ -1,7 +1,5 @@
 """The section Backward at any width, and the paths: nothing is cut, columns are aligned, loops are short."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

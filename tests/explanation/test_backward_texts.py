@@ -1,7 +1,5 @@
 """Every vjp as text: at every point of every op, the language finds the engine's number in what the vjp writes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Entries of the backward pass by index: as a text, and as the number that the engine has there."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

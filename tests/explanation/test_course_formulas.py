@@ -1,7 +1,5 @@
 """The formulas of the courses: each as a textbook has it, and equal to what PyTorch's autograd finds."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Gradient descent: each step against the formula, where it ends, and when it diverges."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What ``grad`` answers within its budgets, ``explain`` answers too, however odd the program."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

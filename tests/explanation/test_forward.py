@@ -1,7 +1,5 @@
 """Forward says what ran: a line for each name of the program, with its value, as the user wrote it."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -13,6 +11,8 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.evaluation import Function
 from oracles import cases, portion
 from shown import lines_of
+
+TABLES = cases("forward.toml")
 
 X = {"x": [1.0, 2.0]}
 PROGRAMS = {  # program, values, lines at 80 columns
@@ -185,16 +185,7 @@ def test_columns_are_aligned(name):
     assert lines_of(explained(program, values), "forward") == lines
 
 
-NAMES = {  # program: names of its values in order, the last that of the output
-    "a = y*2.0\nx**2": ["x", "y", "a", "f"],
-    "y = x*1.0\ny[0]": ["x", "y", "f"],
-    "x[0]*y[0]": ["x", "y", "f"],
-    "y = x\nfor i in range(3): y = sin(y)\ny": ["x", "y1", "y2", "y3", "y4"],
-    "y1 = x[0]\ny3 = x[1]\ny = y1\ny = y*y3\ny": ["x", "y1", "y3", "y2", "y4"],
-    "log = x[0]*2.\nlog = log*3.\nlog": ["x", "log1", "log3"],
-    "f = x*2\ny = f*x\nsum(y)": ["x", "f", "y", "out"],
-    "h0 = 2.0\nsin(x)*h0": ["x", "h0", "y"],
-}
+NAMES = TABLES["NAMES"]  # program: names of its values in order, the last that of the output
 
 
 @pytest.mark.parametrize("program", NAMES)

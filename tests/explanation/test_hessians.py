@@ -1,7 +1,5 @@
 """Second derivatives: every op, the seeds and random programs against PyTorch, mpmath and differences."""
 
-from __future__ import annotations
-
 import re
 
 import mpmath
@@ -25,6 +23,8 @@ from oracles import (
     reverse_jacobians,
     symbolic_jacobians,
 )
+
+TABLES = cases("hessians.json")
 
 VECTORS = ("eigenvectors", "singular_vectors", "eigvalsh")
 """Ops of symmetric matrices, which a difference moves out of symmetry, or whose second sweep divides 0 by 0."""
@@ -71,13 +71,7 @@ def test_the_gradient_of_every_op_can_be_differentiated(op, values, static):
                 assert_close(got, wanted, 1e-6, f"{op.name} twice by {k} and {j}", 1e-8)
 
 
-FORMULAS = [  # a program, x, and the formulas of H
-    ("x**2", 3.0, [["2"]]), ("x**3", 2.0, [["6*x"]]), ("sin(x)", 0.3, [["-sin(x)"]]), ("1/x", 2.0, [["2/x**3"]]),
-    ("exp(2*x)", 0.1, [["4*exp(2*x)"]]), ("x[0]*x[1]", [2.0, 3.0], [["0", "1"], ["1", "0"]]),
-    ("x[0]**2*x[1]", [2.0, 3.0], [["2*x[1]", "2*x[0]"], ["2*x[0]", "0"]]),
-    ("3*x", 1.0, [["0"]]), ("x", 1.0, [["0"]]), ("sum(x)", [1.0, 2.0], [["0", "0"], ["0", "0"]]),
-    ("relu(x)", 2.0, [["0"]]), ("floor(x)", 1.5, [["0"]]),
-]  # fmt: skip
+FORMULAS = TABLES["FORMULAS"]  # a program, x, and the formulas of H
 
 
 @pytest.mark.parametrize(("program", "x", "formulas"), FORMULAS)
@@ -113,15 +107,7 @@ def test_what_h_calls_a_value_is_called_so_nowhere_else(program):
         assert_close(evaluate(text, told | names), value, 1e-9, text, 1e-12)
 
 
-KINKS = [  # a program, x, H there, the true one of a function that has one, and the words of the note
-    ("abs(x)**2", 0.0, 2.0, "truly 2"), ("relu(x)**2 + relu(-x)**2", 0.0, 2.0, "truly 2"),
-    ("abs(x)**3", 0.0, 0.0, None), ("x**2*abs(x)", 0.0, 0.0, None), ("softsign(x)", 0.0, 0.0, None),
-    ("maximum(x, 0) + minimum(x, 0)", 0.0, 0.0, None),
-    ("abs(x)", 0.0, None, "has no second"), ("x*abs(x)", 0.0, None, "has no second"),
-    ("relu(x)**2", 0.0, None, "has no second"), ("elu(x)", 0.0, None, "has no second"),
-    ("abs(x)**1.5", 0.0, None, "has no second"), ("sign(x)", 0.0, None, "has no second"),
-    ("where(x > 1, x**2, 2*x - 1)", 1.0, None, "has no second"), ("max(x)**2", [1.0, 1.0], None, "has no second"),
-]  # fmt: skip
+KINKS = TABLES["KINKS"]  # a program, x, H there, the true one of a function that has one, and the words of the note
 
 
 @pytest.mark.parametrize(("program", "x", "truth", "says"), portion([pytest.param(*row) for row in KINKS], 3))

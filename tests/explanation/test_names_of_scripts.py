@@ -1,7 +1,5 @@
 """Forward and Backward of a script speak its own names: constants, what was computed from them, calls, modules."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

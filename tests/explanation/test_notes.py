@@ -1,7 +1,5 @@
 """What deserves a sentence: each kind of note where it belongs, and silence elsewhere."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

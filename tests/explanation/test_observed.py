@@ -5,6 +5,9 @@ import json
 import pytest
 
 import gradcli
+from oracles import cases
+
+TABLES = cases("observed.toml")
 
 LEAF = "import torch, copy\nx = torch.tensor([1., 2.], requires_grad=True)\nw = torch.tensor(3., requires_grad=True)\n"
 CLAMP = """class Clamp(torch.autograd.Function):
@@ -63,17 +66,7 @@ def test_a_gradient_penalty_is_read_back():
     assert gradcli.check(LEAF + ANSWERS[-1][1]).agree
 
 
-RUNS = [
-    ("grad after a write past the record",
-     "y = (x**2).sum()\nx.data.mul_(3)\nprint(torch.autograd.grad(y, x))", "(tensor([ 6., 12.]),)\n"),
-    ("inputs= after a write past the record",
-     "y = (x**2).sum()\nx.data.mul_(3)\ny.backward(inputs=[x])\nprint(x.grad)", "tensor([ 6., 12.])\n"),
-    ("a hook after a write past the record",
-     "x.register_hook(lambda g: g*2)\ny = (x**2).sum()\nx.data.mul_(3)\ny.backward()\nprint(x.grad)",
-     "tensor([12., 24.])\n"),
-    ("a hook of a double", "p = torch.ones(2, requires_grad=True, dtype=torch.float64)\np.register_hook(print)\n"
-     "p.sum().backward()", "tensor([1., 1.], dtype=torch.float64)\n"),
-]  # fmt: skip
+RUNS = TABLES["RUNS"]
 
 
 @pytest.mark.parametrize(("text", "printed"), [row[1:] for row in RUNS], ids=[row[0] for row in RUNS])
@@ -87,15 +80,7 @@ def test_a_call_for_what_its_output_is_not_computed_from_has_the_gradient_0():
     assert any("does not depend on w" in note.message for note in answer.notes)
 
 
-OF = [
-    ("a leaf that numpy rebinds", "import numpy as np\nw = np.array([1., 2.])\nfor k in range(3):\n"
-     "    loss = (w**2).sum()\n    w = w - 0.25*2*w", "w", [0.5, 1.0]),
-    ("a leaf that numpy writes to", "import numpy as np\nw = np.array([1., 2.])\nfor k in range(3):\n"
-     "    loss = (w**2).sum()\n    w -= 0.25*2*w", "w", [0.5, 1.0]),
-    ("an inner value", LEAF + "h = x*w\nloss = (h**2).sum()\nloss.backward()", "h", [6.0, 12.0]),
-    ("a number of an object", "class V:\n    def __init__(self, data): self.data = data\na = V(3.0)\nloss = a.data**2",
-     "a.data", 6.0),
-]  # fmt: skip
+OF = TABLES["OF"]
 
 
 @pytest.mark.parametrize(("script", "name", "grad"), [row[1:] for row in OF], ids=[row[0] for row in OF])

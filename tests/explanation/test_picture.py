@@ -1,7 +1,5 @@
 """The picture of the graph: its values, and that each derivative beside an edge is the one that it says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,14 +1,11 @@
 """The 28 questions that people ask about ``backward``: a command for each, and the lines that answer it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import dataclass
 
 import pytest
 
-from conftest import Cli
 from oracles import DATA
 
 
@@ -38,13 +35,13 @@ def test_all_of_the_28_questions_are_asked():
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=[f"{q.number}: {q.asks}" for q in QUESTIONS])
-def test_an_answer_has_the_line_that_answers(cli: Cli, question: Question) -> None:
+def test_an_answer_has_the_line_that_answers(cli, question):
     answer = cli(*shlex.split(question.command))
     said = spaced(answer.out + answer.err)
     assert answer.code == question.code
     assert [line for line in question.lines if line not in said] == []
 
 
-def spaced(text: str) -> str:
+def spaced(text):
     """Return a text with single spaces."""
     return re.sub(r"\s+", " ", text)

@@ -1,7 +1,5 @@
 """A gradient that is 0 because its terms cancel is said to be 0, and why."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """J from its two sides: rows by one-hot v, J·u by a forward pass, against PyTorch and against each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

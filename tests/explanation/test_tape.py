@@ -1,7 +1,5 @@
 """The tape and the steps: what they say, and that each text in them gives its number by the language."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The timeline of a script, as records and as every voice shows it, and the events of its document."""
 
-from __future__ import annotations
-
 import json
 import math
 

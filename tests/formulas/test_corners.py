@@ -1,7 +1,5 @@
 """Formulas and rules in the corners: named constants, conventions, pieces, and what has no formula at all."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What formulas and rules look like: as a person writes them, in the program's order, with its factors and names."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

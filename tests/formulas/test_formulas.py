@@ -1,7 +1,5 @@
 """Every formula in an answer is true: Python evaluates it to the number beside it, and so does gradcli."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sympy.core.cache import clear_cache

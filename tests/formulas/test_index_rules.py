@@ -1,7 +1,5 @@
 """The rules that stand for the formulas of a large Jacobian are true for every entry."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

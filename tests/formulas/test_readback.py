@@ -1,7 +1,5 @@
 """Everything that an answer prints is read back by gradcli's own language, and a planted fault is found."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two runs with one signature have one set of formulas, and runs that took another way have another signature."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

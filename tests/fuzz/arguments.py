@@ -4,8 +4,6 @@ A call is drawn from the vocabulary: a spelling, then for each parameter nothing
 by name. It is run by all readings: reverse mode, symbols and formulas.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

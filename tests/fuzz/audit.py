@@ -15,8 +15,6 @@
 * ``sys._getframe``, attribute and id events tell of Python's own bookkeeping.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import types
@@ -55,7 +53,7 @@ class Watch:
         self.listening = False
         self.file = ""
 
-    def install(self) -> Watch:
+    def install(self) -> "Watch":
         """Add the hook to this process for good."""
         annotations()
         sys.addaudithook(self._hear)

@@ -1,7 +1,5 @@
 """What must hold for every input, and how one is put to the command line in process."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Command lines round a program: values for its variables, v, bounds, and ways to print."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -11,7 +9,7 @@ from functools import cache
 from random import Random
 
 from fuzz import soup
-from fuzz.grammar import NAMES, Grammar
+from fuzz.words import CALLS, NAMES
 from gradcli.cli.options import WITH_PROGRAM
 from gradcli.language.program import compile_program
 from oracles import cases
@@ -74,17 +72,30 @@ class Line:
         return before + shlex.join(words) if plain and self.stdin.isprintable() else repr((words[1:], self.stdin))
 
 
-def text_of(rng: Random) -> str:
-    """Return a program: grammatical, spoiled, or none at all."""
+TOGETHER = (
+    "sum({})*{}", "sum({}) + sum({})", "y = {}\nz = {}\nsum(y)*sum(z)", "where({} > 0, 1, 2)*{}", "sum(({})[{}])",
+    "s = {}\nfor i in range(3): s = s + {}\nsum(s)", "sum({} if sum({}) > 0 else 1)", "[{}, {}]", "({}) @ ({})",
+)  # fmt: skip
+
+
+def together(rng):
+    """Return two known programs put into one."""
+    return rng.choice(TOGETHER).format(rng.choice(CALLS), rng.choice(CALLS))
+
+
+def text_of(rng):
+    """Return a program: a known one, several in one, a spoiled one, or none at all."""
     kind = rng.random()
-    if kind < 0.45:
-        text = Grammar(rng, rng.choice((4, 8, 12, 24)), rng.choice((0.0, 0.0, 0.03, 0.2))).program()
+    if kind < 0.35:
+        text = f"sum({rng.choice(CALLS)})"
+    elif kind < 0.45:
+        text = together(rng)
     elif kind < 0.55:
         text = rng.choice(soup.valid_programs())
     elif kind < 0.75:
         text = soup.mutated(rng, rng.choice(soup.valid_programs()))
     elif kind < 0.82:
-        text = soup.mutated(rng, Grammar(rng).program())
+        text = soup.mutated(rng, together(rng))
     elif kind < 0.92:
         text = soup.token_soup(rng)
     else:

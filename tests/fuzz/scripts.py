@@ -1,7 +1,5 @@
 """Scripts that nobody would write: recorded ones spoiled, and statements of several in one, at times one that harms."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from random import Random

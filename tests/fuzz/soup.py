@@ -1,13 +1,11 @@
 """Texts with no grammar, and grammatical ones spoiled: token soup, bytes, look-alikes, mutations."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache
 from random import Random
 
-from fuzz.grammar import AUGMENTED, BINARY, CALLABLE, COMPARE, EXTREME, NAMES, NUMBERS, REFUSED, STEPS, TEXTS
+from fuzz.words import AUGMENTED, BINARY, CALLABLE, COMPARE, EXTREME, NAMES, NUMBERS, REFUSED, STEPS, TEXTS
 from oracles import cases
 from programs import PROGRAMS
 

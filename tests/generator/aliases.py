@@ -1,7 +1,5 @@
 """Random programs of writes and reads through tensors that share memory, each line tried in PyTorch when it is made."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Expressions that grow with their values known, so that each stays in the domain of what is applied to it."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """A random program held against many digits: both routes and every entry of J, by ``check``; it needs no PyTorch."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import gradcli

@@ -4,8 +4,6 @@ A function goes by PyTorch's name of it, a list is an array where PyTorch takes 
 for raises one of ``REFUSED``.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools
@@ -27,7 +25,7 @@ OPTIONS = {"axis": "dim", "keepdims": "keepdim"}
 ALONG = {"softmax", "log_softmax", "softmin", "cumsum", "cumprod", "logcumsumexp", "logsumexp"}
 """Functions along an axis, which the language lets a vector leave out."""
 OTHERWISE: dict[str, Callable[..., Any]] = {
-    "where": lambda condition, *others: torch.where(lifted(condition).bool(), *map(lifted, others)),
+    "where": lambda condition, *others: torch.where(lifted(condition).bool(), *(lifted(x).double() for x in others)),
     "expand": lambda x, shape: lifted(x).expand(shape),
     "repeat": lambda x, times: x.repeat(times),
     "float": float,

@@ -1,7 +1,5 @@
 """Random scripts of lists, second names, functions and writes in place, whose oracle is PyTorch."""
 
-from __future__ import annotations
-
 from random import Random
 
 START = """

@@ -3,8 +3,6 @@
 Those of an odd number are in PyTorch's words, so that most of them are programs of PyTorch too.
 """
 
-from __future__ import annotations
-
 import ast
 import random
 import re

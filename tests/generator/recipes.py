@@ -9,8 +9,6 @@ used further on; ``$b``, ``$i`` and the like are others, and ``$x`` is a vector 
 value. The statements stand in ``data/statements.txt``, each under its name.
 """
 
-from __future__ import annotations
-
 from oracles import DATA
 from records import FUNCTIONS, RECORDS, Record
 

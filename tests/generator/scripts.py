@@ -1,16 +1,18 @@
 """Random programs that PyTorch runs as they stand: names that collide, loops, branches, masks, writes, many shapes."""
 
 # ruff: noqa: E501 - lists of forms
-from __future__ import annotations
-
+import ast
 import random
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
 NAMES = ["x", "y", "w", "y1", "y2", "h0", "h1", "dy_dx", "grad", "x_grad", "f", "out", "i", "J", "size", "torch_x",
     "dx", "n0", "c0", "learning_rate_of_the_first_layer", "z", "t", "a", "dim"]  # fmt: skip
 SHAPES = [(), (), (1,), (2,), (3,), (4,), (6,), (13,), (40,), (1, 1), (3, 1), (2, 3), (1, 4), (3, 3), (2, 3, 4), (0,)]
+LARGE = [(), (2,), (3,), (40,), (130,), (12, 12)]
+"""Of inputs whose Jacobians are written entry by entry, or by index rules."""
 UNARY = ["sin({})", "cos({})", "tanh({})", "exp({}/2)", "-{}", "{}**2", "{}**3", "{}*{}", "sigmoid({})", "relu({})",
     "abs({})", "2*{}", "{}/3", "1 - {}", "sqrt({}**2 + 1)", "log({}**2 + 2)", "{} + 0.5", "1/({}**2 + 1)",
     "softplus({})", "{}*-1.5", "{}.detach()*{}", "where({} > 0.2, {}, -{})", "atan({})", "{}*({} > 0)",
@@ -30,6 +32,23 @@ MATRIX = ["{}.T", "{} @ {}.T", "sum({}, dim=0)", "sum({}, dim=1)", "{}.mean(dim=
     "{}.unsqueeze(0)", "logsumexp({}, dim=1)"]  # fmt: skip
 TENSOR = ["{}.sum(dim=2)", "{}[0]", "{}[..., 0]", "{}.permute(2, 0, 1)", "{}.reshape(-1)", "{}.sum()", "{}.mean(dim=0)",
     "{}.flatten()"]  # fmt: skip
+FORMS = {"UNARY": UNARY, "BINARY": BINARY, "VECTOR": VECTOR, "MATRIX": MATRIX}
+MORE = {
+    "UNARY": ["-(-{})", "sinc({})", "reciprocal({}**2 + 4)", "softsign({})", "log1p({}**2)", "rsqrt({}**2 + 1)",
+    "sin(0.5 - ({} + {}))", "cos(({} + {})*-1 - -1)", "tan(0.1 - ({} + {})*0.1)", "atan(-2*({} - {}) - {})",
+    "(abs({}) + 0.5)**{}", "((abs({}) + 0.5)**{})**2", "1/(abs({}) + 0.5)**{}", "(abs({}) + 0.5)**{}**2",
+    "(-(abs({}) + 0.5))**2", "(abs({}) + 0.5)**-{}", "2**{}**2", "((abs({}) + 0.5)**2)**{}"],
+    "BINARY": ["{}/(2 + cos({}))/(1 + {}**2)", "{}*-{}",
+    "{}*({} // 0.7)", "{} % 1.7 + {}", "xlogy({}**2 + 1, {}**2 + 1)", "elu({}, 0.5) - {}", "softplus({}, beta=2) + {}",
+    "gelu({})/-{}.detach().cosh()", "logaddexp({}, -{})", "huber_loss({}, {}, reduction='none')", "fmax({}, {})",
+    "{}*({} <= {}) - 1", "{} - floor({})*{}", "{} % -1.3 - {}", "-{} - -{}", "2 - ({} + {})", "({} - {})*-1 - {}"],
+    "VECTOR": ["tile({}, (2,))", "repeat_interleave({}, 2)", "einsum('i,i->', {}, {})", "einsum('i,j->j', {}, {})",
+    "norm({}, 3)", "norm({}, 1)*{}", "diag({}, -1)", "median({})", "{}[[1, 0, 1, -1]]", "{}[-1] - {}[0]/{}[1]"],
+    "MATRIX": ["triu({}, 1)", "diagonal({})", "trace({})", "einsum('ii->i', {})",
+    "{} @ {}[0]", "std({}, dim=1)", "prod({}/3 + 1, dim=0)", "cat([{}, {}.T], dim=1)", "{}[1:5, ::2]", "{}[[2, 0, 2]]",
+    "einsum('ij,jk,k->i', {}, {}, {}[0])", "median({}, dim=1).values"],
+}  # fmt: skip
+"""Forms beside these whose formulas are read back."""
 LOOPS = ["for i_ in range({n}):\n    {a} = {e}", "k_ = 0\nwhile k_ < {n}:\n    {a} = {e}\n    k_ += 1",
     "for i_ in range({n}):\n    for j_ in range(2):\n        if j_ > i_:\n            break\n        {a} = {e}",
     "for i_ in range({n}):\n    if i_ == 1:\n        continue\n    {a} = {e}"]  # fmt: skip
@@ -53,9 +72,10 @@ class Script:
 class Writer:
     """Writes one program; ``shapes`` holds what is known by name."""
 
-    def __init__(self, seed: str) -> None:
+    def __init__(self, seed: str, shapes, more) -> None:
         self.rng = random.Random(seed)  # noqa: S311 - programs, no secrets
-        self.shape = self.rng.choice(SHAPES)
+        self.shape = self.rng.choice(shapes)
+        self.forms = {name: [*usual, *more.get(name, [])] for name, usual in FORMS.items()}
 
     def pick(self, items):
         """Return one of the items."""
@@ -70,19 +90,19 @@ class Writer:
         """Return an expression of the inputs' shape."""
         if depth == 0 or self.rng.random() < 0.15:
             return self.pick(known)
-        return self.filled(self.pick(UNARY if self.rng.random() < 0.6 else BINARY), known, depth - 1)
+        return self.filled(self.pick(self.forms["UNARY" if self.rng.random() < 0.6 else "BINARY"]), known, depth - 1)
 
     def last(self, known: list[str]) -> str:
         """Return the last expression, of whatever shape."""
-        forms = [["{}"], VECTOR, MATRIX, TENSOR][len(self.shape)]
+        forms = [["{}"], self.forms["VECTOR"], self.forms["MATRIX"], TENSOR][len(self.shape)]
         if self.rng.random() < 0.45:
             return self.expression(known, self.pick([0, 1, 2, 2]))
         return self.filled(self.pick(forms), known, self.pick([0, 0, 1]))
 
 
-def random_script(seed: int, number: int) -> Script:
-    """Return the program of a number."""
-    writer = Writer(f"{seed}/{number}")
+def random_script(seed: int, number: int, shapes=SHAPES, more=MappingProxyType({})) -> Script:
+    """Return the program of a number, without a v."""
+    writer = Writer(f"{seed}/{number}", shapes, more)
     rng = writer.rng
     names = rng.sample(NAMES, rng.choice([1, 1, 2, 3]))
     values = np.random.default_rng([seed, number])
@@ -100,13 +120,11 @@ def random_script(seed: int, number: int) -> Script:
         lines.append(writer.pick(known) if rng.random() < 0.15 else writer.last(known))
     text = ("; " if rng.random() < 0.1 and not any(":" in line for line in lines) else "\n").join(lines)
     used = {name: value for name, value in inputs.items() if reads(text, name)}
-    return Script(text, used, None if not used else seeded(values, text, used))
+    return Script(text, used, None)
 
 
 def reads(text: str, name: str) -> bool:
     """Return whether a program reads an input before it assigns the name."""
-    import ast
-
     for node in ast.parse(text).body:
         loaded = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -115,14 +133,6 @@ def reads(text: str, name: str) -> bool:
         if name in stored:
             return False
     return False
-
-
-def seeded(values, text: str, inputs) -> np.ndarray | None:
-    """Return v in the shape of the output; None where PyTorch does not run the program."""
-    from printed.truth import output_shape
-
-    shape = output_shape(text, inputs)
-    return None if shape is None else np.round(values.normal(size=shape), 2)
 
 
 def statement(writer: Writer, known: list[str]) -> str:

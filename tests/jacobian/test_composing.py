@@ -1,7 +1,5 @@
 """Short cuts of the composition change no number: batches, lists of plain numbers, and parts that are kept by shape."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

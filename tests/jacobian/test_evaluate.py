@@ -1,7 +1,5 @@
 """Numbers for formulas, and the sizes of the terms that they add up."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sympy import I, zoo

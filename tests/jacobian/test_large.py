@@ -1,7 +1,5 @@
 """J where its entries are too many: local Jacobians that are applied and never listed, and what answers say then."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

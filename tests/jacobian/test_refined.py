@@ -1,7 +1,5 @@
 """Derivatives that are written one way and worked out another: both are one function."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy

@@ -3,8 +3,6 @@
 GRADCLI_SEED and GRADCLI_ALIASES in the environment change which programs and how many.
 """
 
-from __future__ import annotations
-
 import os
 import re
 

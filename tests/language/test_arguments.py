@@ -5,8 +5,6 @@ the text under the caret. A row of an accepted program is ``(program, value, gra
 the output, zero by the variables that are not listed.
 """
 
-from __future__ import annotations
-
 import math
 from unittest import mock
 
@@ -40,12 +38,12 @@ NOT_FINITE = [
 """Rows ``(program, value)``: in PyTorch too, the gradient of each is nan."""
 
 
-def given(program: str, budget: Budget | None = None) -> dict[str, object]:
+def given(program, budget=None):
     """Return the inputs that a program names."""
     return {name: INPUTS[name] for name in gradcli.function(program, budget=budget).inputs}
 
 
-def refusal(program: str, budget: Budget | None = None) -> GradcliError:
+def refusal(program, budget=None):
     """Return the error of a program at the point of the tables."""
     with pytest.raises(GradcliError) as caught:
         gradcli.function(program, budget=budget).value(**given(program, budget))
@@ -53,7 +51,7 @@ def refusal(program: str, budget: Budget | None = None) -> GradcliError:
 
 
 @pytest.mark.parametrize(("program", "kind", "words", "marked"), REFUSED)
-def test_an_argument_is_refused_with_its_reason_and_its_place(program: str, kind: str, words: str, marked: str) -> None:
+def test_an_argument_is_refused_with_its_reason_and_its_place(program, kind, words, marked):
     error = refusal(program)
     assert error.kind == kind
     assert words in f"{error.message}\n{error.hint}"
@@ -62,16 +60,14 @@ def test_an_argument_is_refused_with_its_reason_and_its_place(program: str, kind
     assert error.place.text[slice(*error.span)] == marked
 
 
-def test_factors_that_no_transpose_fits_get_no_hint() -> None:
+def test_factors_that_no_transpose_fits_get_no_hint():
     error = refusal("A @ ones(3, 3)")
     assert (error.kind, error.hint) == ("shape", None)
     assert "2 columns on the left, 3 rows on the right" in error.message
 
 
 @pytest.mark.parametrize(("program", "value", "gradients"), ACCEPTED)
-def test_an_argument_is_taken_with_this_value_and_gradient(
-    program: str, value: object, gradients: dict[str, object]
-) -> None:
+def test_an_argument_is_taken_with_this_value_and_gradient(program, value, gradients):
     inputs = given(program)
     found = gradcli.explain(program, inputs=inputs, v=np.ones(np.shape(value)))
     assert found.agreement.agree
@@ -84,28 +80,28 @@ def test_an_argument_is_taken_with_this_value_and_gradient(
 
 
 @pytest.mark.parametrize(("program", "value"), NOT_FINITE)
-def test_where_numbers_end_the_gradient_is_the_one_of_pytorch(program: str, value: float) -> None:
+def test_where_numbers_end_the_gradient_is_the_one_of_pytorch(program, value):
     found = gradcli.explain(program, x=1.5)
     np.testing.assert_array_equal(found.output, value)
     assert math.isnan(found.grad["x"])
     assert not found.agreement.finite
 
 
-def test_a_number_beyond_double_precision_is_refused_although_its_digits_may_be_written() -> None:
+def test_a_number_beyond_double_precision_is_refused_although_its_digits_may_be_written():
     digits = "1" * 400
     error = refusal(f"{digits}*x", Budget(digits=500))
-    assert (error.kind, error.place.text[slice(*error.span)]) == ("number", digits)  # type: ignore[union-attr, misc]
+    assert (error.kind, error.place.text[slice(*error.span)]) == ("number", digits)
     assert "too large for double precision" in error.message
 
 
-def test_an_array_that_no_memory_holds_is_refused_whatever_the_budget() -> None:
+def test_an_array_that_no_memory_holds_is_refused_whatever_the_budget():
     error = refusal("x*sum(ones(10**15))", Budget(elements=10**16, total=10**16))
     assert error.kind == "budget"
     assert "more memory than there is" in error.message
     assert error.hint == "make it smaller"
 
 
-def test_a_value_with_too_many_characters_is_refused_by_the_budget_of_the_text() -> None:
+def test_a_value_with_too_many_characters_is_refused_by_the_budget_of_the_text():
     bounds = Budget(text=1)
     assert read_value("3" + " " * 1023, "--x", bounds) == 3
     with pytest.raises(GradcliError, match="the budget 'text' of 1,024") as caught:
@@ -116,9 +112,7 @@ def test_a_value_with_too_many_characters_is_refused_by_the_budget_of_the_text()
 @pytest.mark.parametrize(
     ("details", "span"), [((), None), (("", None, None, ""), None), (("", 9, 1, ""), (3, 3)), (("", 1, 9, ""), (3, 3))]
 )
-def test_an_error_of_the_parser_with_no_place_in_the_text_says_that_the_program_ends(
-    details: tuple[object, ...], span: tuple[int, int] | None
-) -> None:
+def test_an_error_of_the_parser_with_no_place_in_the_text_says_that_the_program_ends(details, span):
     """Today's parser has a place for every error, but that is no promise of Python's."""
     with (
         mock.patch("ast.parse", side_effect=SyntaxError("invalid syntax", *[details] if details else [])),

@@ -1,7 +1,5 @@
 """The empty tuple as ``dim``: refused where PyTorch refuses it under its names; under NumPy's, nothing is reduced."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -21,7 +19,7 @@ except ImportError:
     torch = None
 
 
-def refused(program: str) -> bool:
+def refused(program):
     try:
         Function(program).evaluate({"x": A})
     except GradcliError as error:
@@ -31,25 +29,25 @@ def refused(program: str) -> bool:
 
 @pytest.mark.parametrize("empty", ["()", "[]"])
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_torch_refuses_is_refused_under_its_names(name: str, empty: str) -> None:
+def test_what_torch_refuses_is_refused_under_its_names(name, empty):
     bare = f"sum({name}(x, dim={empty})*1.0)"
     assert refused(bare)
     assert refused(bare.replace(name, f"torch.{name}", 1))
 
 
 @pytest.mark.parametrize("name", NUMPY_REFUSES)
-def test_what_numpy_refuses_is_refused_under_its_names(name: str) -> None:
+def test_what_numpy_refuses_is_refused_under_its_names(name):
     assert refused(f"np.{name}(x, axis=())*1.0")
 
 
 @pytest.mark.parametrize("name", NUMPY_TAKES)
-def test_numpy_reduces_nothing(name: str) -> None:
+def test_numpy_reduces_nothing(name):
     value = Function(f"np.{name}(x, axis=())*1.0").evaluate({"x": A}).value
     np.testing.assert_array_equal(value, getattr(np, name)(A, axis=()) * 1.0)
 
 
 @pytest.mark.parametrize("name", ["var", "std"])
-def test_a_variance_over_no_axis_is_that_over_all_and_a_note_says_what_torch_does_in_backward(name: str) -> None:
+def test_a_variance_over_no_axis_is_that_over_all_and_a_note_says_what_torch_does_in_backward(name):
     function = Function(f"torch.{name}(x, dim=())")
     whole = Function(f"torch.{name}(x)")
     np.testing.assert_array_equal(function.grad(x=A)["x"], whole.grad(x=A)["x"])
@@ -62,14 +60,14 @@ def test_a_variance_over_no_axis_is_that_over_all_and_a_note_says_what_torch_doe
 
 @pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
 @pytest.mark.parametrize("name", REFUSED)
-def test_torch_refuses_it(name: str) -> None:
+def test_torch_refuses_it(name):
     function = torch.linalg.norm if name == "linalg.norm" else getattr(torch, name)
     with pytest.raises((TypeError, RuntimeError)):
         function(torch.tensor(A), dim=())
 
 
 @pytest.mark.parametrize("program", ["softmax(x)", "F.log_softmax(x, dim=0)", "softmax(reshape(x, 3, 0), dim=1)"])
-def test_a_softmax_of_nothing_is_nothing(program: str) -> None:
+def test_a_softmax_of_nothing_is_nothing(program):
     y = Function(program).value(x=np.zeros(0))
     assert y.size == 0
     assert Function(program).grad(v=np.zeros(y.shape), x=np.zeros(0))["x"].shape == (0,)

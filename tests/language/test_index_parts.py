@@ -1,7 +1,5 @@
 """Indices that are one value with a part for each axis: tuples, what functions give as several, lists of lists."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

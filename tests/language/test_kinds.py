@@ -1,10 +1,7 @@
 """Truth values and integers beside floats: PyTorch's answer, or NumPy's with a note where PyTorch has none."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +12,7 @@ from gradcli.language import arithmetic
 from gradcli.language.program import compile_program
 from gradcli.ops import Pair
 from gradcli.ops.declare import value_of
-from kind_rows import ROWS, UNLIKE, Row, answer_of, asked, recorded
+from kind_rows import ROWS, UNLIKE, answer_of, asked, recorded
 
 try:
     import torch
@@ -26,11 +23,11 @@ ONE_SIDED = {"numpy-only", "torch-only"}
 
 
 @cache
-def kept() -> dict[str, Any]:
+def kept():
     return recorded()
 
 
-def theirs(row: Row) -> Any:
+def theirs(row):
     """Return PyTorch's answer, live or as it was recorded; None where the row is NumPy's alone."""
     if row.torch is None:
         return None
@@ -44,7 +41,7 @@ def theirs(row: Row) -> Any:
         torch.set_default_dtype(torch.float32)
 
 
-def ours(row: Row, monkeypatch: Any, strict: bool = False) -> tuple[Any, set[str]]:
+def ours(row, monkeypatch, strict=False):
     """Return our answer, a mask included, and the kinds of notes; None for a refusal."""
     from kind_rows import ARRAYS
 
@@ -59,7 +56,7 @@ def ours(row: Row, monkeypatch: Any, strict: bool = False) -> tuple[Any, set[str
     return answer_of(value_of(found)), {kind for kind, _ in graph.remarks}
 
 
-def complaint(row: Row, monkeypatch: Any) -> str | None:
+def complaint(row, monkeypatch):
     """Return what is wrong with our answer to a row."""
     pytorch = theirs(row)
     numpy = None if row.numpy is None else asked(np, row.numpy)
@@ -82,7 +79,7 @@ def complaint(row: Row, monkeypatch: Any) -> str | None:
     return None
 
 
-def same(a: Any, b: Any, rtol: float = 1e-6) -> bool:
+def same(a, b, rtol=1e-6):
     return np.shape(a) == np.shape(b) and np.allclose(np.asarray(a, float), np.asarray(b, float), rtol, equal_nan=True)
 
 
@@ -90,7 +87,7 @@ KNOWN = [row for row in ROWS if torch is not None or row.torch is None or row.pr
 
 
 @pytest.mark.parametrize("rows", [KNOWN[i : i + 200] for i in range(0, len(KNOWN), 200)], ids=lambda rows: rows[0].name)
-def test_arithmetic_is_that_of_both_libraries(rows: list[Row], monkeypatch: Any) -> None:
+def test_arithmetic_is_that_of_both_libraries(rows, monkeypatch):
     wrong = {row.name: said for row in rows if row.program not in UNLIKE and (said := complaint(row, monkeypatch))}
     assert wrong == {}, json.dumps(wrong, indent=1)
 

@@ -1,7 +1,5 @@
 """Lists in formulas are arrays; where Python's would differ, the text is a script, in which they are Python's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

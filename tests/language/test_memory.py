@@ -1,7 +1,5 @@
 """Writes to tensors that share memory reach every variable, as in PyTorch; plain numbers share nothing."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

@@ -3,8 +3,6 @@
 PyTorch, where it is installed and has the function, refuses each of them too.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,9 +1,5 @@
 """What a function gives shows the memory of its argument where it does in PyTorch and NumPy, and is new elsewhere."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -24,13 +20,13 @@ NUMPY_ALONE = ("flip", "fliplr", "flipud", "rot90", "diag", "diff", "matrix_powe
 """Where NumPy shows memory and PyTorch copies, or the other way round: PyTorch's answer is taken."""
 
 
-def first_of(value: Any) -> Any:
+def first_of(value):
     """Return the numbers of a result, of several the first."""
     value = value.values if type(value) is Pair else value[0] if type(value) in (Parts, tuple) else value
     return np.array(value_of(value), dtype=np.float64)
 
 
-def does_share(call: str, name: str, differentiated: bool, monkeypatch: Any) -> bool | None:
+def does_share(call, name, differentiated, monkeypatch):
     """Return whether a write to the argument of a call shows in its result, None for a refusal."""
     monkeypatch.setattr(arithmetic, "as_output", lambda value, _: value)
     made = f"{name}*1" if differentiated else f"torch.tensor({INPUTS[name]})"
@@ -45,7 +41,7 @@ def does_share(call: str, name: str, differentiated: bool, monkeypatch: Any) -> 
     return not np.array_equal(*found, equal_nan=True)
 
 
-def wrong(rows: dict[str, dict[str, bool]], differentiated: bool, monkeypatch: Any) -> tuple[list[str], int]:
+def wrong(rows, differentiated, monkeypatch):
     """Return the rows that are answered otherwise, and how many are answered."""
     said = [(call, name, does_share(call, name, differentiated, monkeypatch), wanted)
             for call, row in rows.items() for name, wanted in row.items()]  # fmt: skip
@@ -56,7 +52,7 @@ def wrong(rows: dict[str, dict[str, bool]], differentiated: bool, monkeypatch: A
 
 @pytest.mark.long
 @pytest.mark.parametrize("differentiated", portion([True, False], 2))
-def test_a_result_shows_its_argument_where_that_of_pytorch_does(differentiated: bool, monkeypatch: Any) -> None:
+def test_a_result_shows_its_argument_where_that_of_pytorch_does(differentiated, monkeypatch):
     rows = recorded()
     found, answered = wrong(rows, differentiated, monkeypatch)
     assert found == []
@@ -64,7 +60,7 @@ def test_a_result_shows_its_argument_where_that_of_pytorch_does(differentiated: 
 
 
 @pytest.mark.long
-def test_a_result_shows_its_argument_where_that_of_numpy_does(monkeypatch: Any) -> None:
+def test_a_result_shows_its_argument_where_that_of_numpy_does(monkeypatch):
     rows = answers(np, ("np.",), methods=False)
     found, answered = wrong(rows, True, monkeypatch)
     assert [one for one in found if not one.partition("(")[0].endswith(NUMPY_ALONE)] == []
@@ -72,7 +68,7 @@ def test_a_result_shows_its_argument_where_that_of_numpy_does(monkeypatch: Any) 
 
 
 @pytest.mark.slow
-def test_the_recorded_answers_are_those_of_pytorch() -> None:
+def test_the_recorded_answers_are_those_of_pytorch():
     pytest.importorskip("torch")
     assert of_torch(torch) == recorded()
 
@@ -81,6 +77,6 @@ def test_the_recorded_answers_are_those_of_pytorch() -> None:
     "a.cumsum(0)", "a.sort().values", "a.topk(1).values", "a.index_select(0, torch.tensor([0]))",
     "a.gather(0, torch.tensor(0))",
 ])  # fmt: skip
-def test_what_is_picked_of_one_number_is_a_new_array(call: str, monkeypatch: Any) -> None:
+def test_what_is_picked_of_one_number_is_a_new_array(call, monkeypatch):
     assert does_share(call, "number", differentiated=True, monkeypatch=monkeypatch) is False
     assert does_share("a.view(())", "number", differentiated=True, monkeypatch=monkeypatch) is True

@@ -1,7 +1,5 @@
 """``--of NAME`` of a formula: the program up to the last line that assigns the name."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

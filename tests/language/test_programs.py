@@ -4,8 +4,6 @@ Each row is ``(program, inputs, value, gradient)``; an input list is an array. A
 one by ``x``. Both routes must give it: reverse mode, and the columns of the symbolic Jacobian added up.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -91,7 +89,7 @@ ANSWERED = [
 
 
 @pytest.mark.parametrize(("program", "x", "value", "gradient"), [row for table in ANSWERED for row in table])
-def test_a_program_has_this_value_and_gradient(program: str, x: object, value: object, gradient: object) -> None:
+def test_a_program_has_this_value_and_gradient(program, x, value, gradient):
     function = gradcli.function(program)
     found = function.value(x=x)
     assert found.dtype == np.float64
@@ -104,25 +102,25 @@ def test_a_program_has_this_value_and_gradient(program: str, x: object, value: o
         np.testing.assert_allclose(route, np.asarray(gradient, dtype=float), rtol=1e-13, atol=1e-15)
 
 
-def test_names_are_case_sensitive_and_may_shadow_constants() -> None:
+def test_names_are_case_sensitive_and_may_shadow_constants():
     found = gradcli.explain("e*X + x", e=2, X=3, x=4)
     assert found.output == 10
     assert {name: float(g) for name, g in found.grad.items()} == {"e": 3, "X": 2, "x": 1}
 
 
-def test_inputs_are_listed_in_the_order_of_their_first_use() -> None:
+def test_inputs_are_listed_in_the_order_of_their_first_use():
     assert gradcli.function("h = W @ x + b\nsum((h - t)**2)").inputs == ("W", "x", "b", "t")
 
 
 @pytest.mark.parametrize(("program", "gradient"), [("sum(x*ones(10**5))", 1e5), ("mean(x*arange(10**5))", 49999.5)])
-def test_a_long_array_is_explained_as_a_short_one_is(program: str, gradient: float) -> None:
+def test_a_long_array_is_explained_as_a_short_one_is(program, gradient):
     found = gradcli.explain(program, x=2)
     assert found.agreement.agree
     assert float(found.grad["x"]) == pytest.approx(gradient)
 
 
 @pytest.mark.parametrize(("program", "value"), [("1/0*x", math.inf), ("-1/0*x", -math.inf), ("10**400*x", math.inf)])
-def test_a_constant_beyond_all_numbers_is_answered_as_not_finite(program: str, value: float) -> None:
+def test_a_constant_beyond_all_numbers_is_answered_as_not_finite(program, value):
     found = gradcli.explain(program, x=2)
     assert (float(found.output), found.agreement.finite) == (value, False)
 

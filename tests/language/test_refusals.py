@@ -4,8 +4,6 @@ Each row is ``(program, kind, words, marked)``. ``marked`` is the text under the
 and None an error about the program as a whole. Words stand in the message or in the hint.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -66,7 +64,7 @@ BUDGETS = [
 ]
 
 
-def refusal(program: str, budget: Budget | None = None) -> GradcliError:
+def refusal(program, budget=None):
     """Return the error of a program at the point of the tables."""
     with pytest.raises(GradcliError) as caught:  # noqa: PT012 - some are refused unread, some when they run
         needed = gradcli.function(program, budget=budget).inputs
@@ -75,9 +73,7 @@ def refusal(program: str, budget: Budget | None = None) -> GradcliError:
 
 
 @pytest.mark.parametrize(("program", "kind", "words", "marked"), ROWS)
-def test_a_program_is_refused_with_its_reason_and_its_place(
-    program: str, kind: str, words: str, marked: str | None
-) -> None:
+def test_a_program_is_refused_with_its_reason_and_its_place(program, kind, words, marked):
     error = refusal(program)
     assert error.kind == kind
     assert words in f"{error.message}\n{error.hint}"
@@ -88,11 +84,11 @@ def test_a_program_is_refused_with_its_reason_and_its_place(
 
 
 @pytest.mark.parametrize(("program", "name", "bound"), BUDGETS)
-def test_a_budget_is_refused_by_its_name(program: str, name: str, bound: float) -> None:
+def test_a_budget_is_refused_by_its_name(program, name, bound):
     assert_names(refusal(program, Budget().changed(name, bound)), name)
 
 
-def assert_names(error: GradcliError, name: str) -> None:
+def assert_names(error, name):
     """The error is that of a budget, and says which."""
     assert error.kind == "budget"
     assert f"the budget '{name}'" in error.message
@@ -102,19 +98,19 @@ def assert_names(error: GradcliError, name: str) -> None:
 class Clock:
     """Stands still while it is looked at ``over`` times, and is hours further from then on."""
 
-    def __init__(self, over: float = math.inf) -> None:
+    def __init__(self, over=math.inf):
         self.looks, self.hours, self.over = 0, 0, over
 
-    def monotonic(self) -> float:
+    def monotonic(self):
         self.looks += 1
         return 3600.0 if self.looks > self.over else 0.0
 
-    def thread_time(self) -> float:
+    def thread_time(self):
         self.hours += 1
         return 3600.0 * self.hours
 
 
-def test_a_loop_that_does_nothing_is_refused_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_that_does_nothing_is_refused_when_the_time_is_over(monkeypatch):
     for over in (1, 2, 10):
         monkeypatch.setattr("gradcli.engine.graph.time", Clock(over))
         assert_names(refusal("while True: pass\nx", Budget(turns=10**9)), "seconds")
@@ -128,7 +124,7 @@ LONG = {  # a program, and the reading of its graph that takes longest
 
 
 @pytest.mark.parametrize("program", LONG, ids=LONG.values())
-def test_the_clock_is_looked_at_from_beginning_to_end(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_clock_is_looked_at_from_beginning_to_end(program, monkeypatch):
     """Wherever the time is over, forward, backward or in the composition of J, the answer is refused."""
     clocks = Clock(), Clock()
     monkeypatch.setattr("gradcli.engine.graph.time", clocks[0])
@@ -145,7 +141,7 @@ def test_the_clock_is_looked_at_from_beginning_to_end(program: str, monkeypatch:
 @pytest.mark.parametrize(
     "call", ["ones(DIMS).sum()*x", "x.reshape(DIMS).sum()", "x.expand(DIMS).sum()", "full((DIMS), x)"]
 )
-def test_more_axes_than_numpy_has_are_refused(call: str) -> None:
+def test_more_axes_than_numpy_has_are_refused(call):
     assert "32" in refusal(call.replace("DIMS", ", ".join(["1"] * 33))).message
 
 

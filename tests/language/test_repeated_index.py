@@ -1,7 +1,5 @@
 """Assignments that write an entry more than once: the last value stays, and PyTorch's backward counts each of them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -9,27 +7,15 @@ import pytest
 
 import gradcli
 from gradcli.batch.answers import answer
-from oracles import ask, flags, torch_gradient
+from oracles import ask, cases, flags, torch_gradient
+
+TABLES = cases("repeated_index.toml")
 
 V = {"x": [1.0, 2.0, 3.0]}
 M = {"x": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]}
-REPEATED = [  # an assignment to a = x*1, the input, x.grad by PyTorch, v.J of the mathematics, the entry and how often
-    ("a[[2, 2]] -= 1.5", V, [1, 1, 2], [1, 1, 1], "[2] 2 times"),
-    ("a[[2, 2]] += x[:2]", V, [2, 2, 2], [1, 2, 1], "[2] 2 times"),
-    ("a[[2, 2]] *= x[:2]", V, [4, 4, 3], [1, 4, 2], "[2] 2 times"),
-    ("a[[2, 2]] /= x[:2]", V, [-2, 0.25, 1.5], [1, 0.25, 0.5], "[2] 2 times"),
-    ("a[[2, 2]] = x[:2]", V, [2, 2, 0], [1, 2, 0], "[2] 2 times"),
-    ("a[[1, 1, 1]] = x[0]", V, [4, 0, 1], [2, 0, 1], "[1] 3 times"),
-    ("a[[0, 2, 0]] = x*x", V, [2, 5, 6], [0, 5, 6], "[0] 2 times"),
-    ("a[[-1, 2]] = x[:2]", V, [2, 2, 0], [1, 2, 0], "[2] 2 times"),
-    ("a[torch.tensor([[2, 2], [1, 2]])] = x[:2]", V, [3, 2, 0], [2, 1, 0], "[2] 3 times"),
-    ("a[[0, 0]] *= x[:2]", M, [[5, 8], [2, 3], [1, 1]], [[3, 4], [2, 3], [1, 1]], "[0,0] 2 times"),
-    ("a[[0, 0], [1, 1]] = x[1]", M, [[1, 0], [2, 2], [1, 1]], [[1, 0], [1, 2], [1, 1]], "[0,1] 2 times"),
-    ("a[:, [0, 0]] = x[:, [1, 0]]", M, [[1, 2]] * 3, [[1, 1]] * 3, "[0,0] 2 times"),
-    ("a[torch.tensor([[0, 0], [1, 2]])] = x[0]", M,
-     [[4, 4], [0, 0], [0, 0]], [[3, 3], [0, 0], [0, 0]], "[0,0] 2 times"),
-    ("a[[0, 0], :1] = x[1:, 1:]", M, [[0, 1], [1, 2], [1, 2]], [[0, 1], [1, 1], [1, 2]], "[0,0] 2 times"),
-]  # fmt: skip
+REPEATED = TABLES[
+    "REPEATED"
+]  # an assignment to a = x*1, the input, x.grad by PyTorch, v.J of the mathematics, the entry and how often
 ONCE = [("a[[2, 0]] -= 1.5", V), ("a[x > 1] *= x[1:]", V), ("a[x > 2] += 1.5", M), ("a[1:] = x[:2]", V),
         ("a[[0, 1], [1, 1]] = x[1]", M), ("a[0] = x[1]", M), ("a[[2, 2]] = 5", V), ("b = a[[2, 2]]", V)]  # fmt: skip
 

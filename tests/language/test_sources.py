@@ -1,20 +1,13 @@
 """Program texts as editors and systems save them: byte order marks, line ends, comments in any script."""
 
-from __future__ import annotations
-
 import codecs
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from gradcli.errors import Budget, GradcliError
 from gradcli.language.source import parse
 from oracles import cases
-
-if TYPE_CHECKING:
-    from conftest import Cli
 
 READ = [
     ("y = x\r\ny*y\r\n", "y = x\ny*y"),
@@ -31,14 +24,14 @@ REFUSED = TABLES["REFUSED"]
 
 
 @pytest.mark.parametrize(("text", "shown"), READ)
-def test_a_program_is_read_whatever_its_comments_and_line_ends_are(text: str, shown: str) -> None:
+def test_a_program_is_read_whatever_its_comments_and_line_ends_are(text, shown):
     tree, place = parse(text, Budget())
     assert tree.body
     assert place.text == shown
 
 
 @pytest.mark.parametrize(("text", "marked"), REFUSED)
-def test_a_character_outside_of_comments_is_refused_at_its_place(text: str, marked: str) -> None:
+def test_a_character_outside_of_comments_is_refused_at_its_place(text, marked):
     with pytest.raises(GradcliError) as caught:
         parse(text, Budget())
     error = caught.value
@@ -48,7 +41,7 @@ def test_a_character_outside_of_comments_is_refused_at_its_place(text: str, mark
     assert error.place.text[slice(*error.span)] == marked
 
 
-def test_a_place_after_a_comment_counts_its_characters() -> None:
+def test_a_place_after_a_comment_counts_its_characters():
     with pytest.raises(GradcliError) as caught:
         parse("y = x # \u4e2d\u6587\ny +* 2", Budget())
     assert caught.value.span == (14, 15)
@@ -65,9 +58,7 @@ ENCODINGS = {
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_program_file_is_read_with_its_byte_order_mark_and_line_ends(
-    cli: Cli, tmp_path: Path, encoding: str, end: str
-) -> None:
+def test_a_program_file_is_read_with_its_byte_order_mark_and_line_ends(cli, tmp_path, encoding, end):
     path = tmp_path / "program.py"
     path.write_bytes(ENCODINGS[encoding](end.join(LINES) + end))
     given = ("-f", str(path), "--x", "3")
@@ -77,6 +68,6 @@ def test_a_program_file_is_read_with_its_byte_order_mark_and_line_ends(
     assert cli("check", "x**3/3", "--x", "3", "--expect", f"@{path}").code == 0
 
 
-def test_standard_input_is_read_with_its_byte_order_mark_and_line_ends(cli: Cli) -> None:
+def test_standard_input_is_read_with_its_byte_order_mark_and_line_ends(cli):
     assert cli("grad", "-", "--x", "3", stdin="\ufeff" + "\r".join(LINES)).out == "6\n"
     assert cli("grad", "x**2", "--x", "-", "--v", "1,1", stdin="\ufeff3\r4\r").out == "6,8\n"

@@ -1,9 +1,5 @@
 """What PyTorch raises on is answered with a note, what it takes without one; ``strict`` refuses the former."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -21,20 +17,20 @@ except ImportError:
 RECORDED = recorded("torch_refusals.json")
 
 
-def function_of(text: str) -> tuple[Function, dict[str, Any]]:
+def function_of(text):
     names = names_of(text)
     values = {name: np.asarray(INPUTS[name], dtype=float)[()] for name in names}
     return Function(f"{text}\ny*1", [name for name in names if name not in CONSTANT]), values
 
 
-def remarked(text: str, record: bool) -> bool:
+def remarked(text, record):
     """Return whether a run leaves a note that PyTorch refuses it."""
     function, values = function_of(text)
     return any(kind == "torch-refuses" for kind, _ in function.evaluate(values, record).graph.remarks)
 
 
 @pytest.mark.parametrize(("text", "wanted"), portion_of_rows(RECORDED.items(), 3))
-def test_what_torch_refuses_has_a_note_and_nothing_else_has(text: str, wanted: bool) -> None:
+def test_what_torch_refuses_has_a_note_and_nothing_else_has(text, wanted):
     assert [remarked(text, record) for record in (True, False)] == [wanted, wanted]
     function, values = function_of(text)
     if not wanted:
@@ -49,6 +45,6 @@ def test_what_torch_refuses_has_a_note_and_nothing_else_has(text: str, wanted: b
 @pytest.mark.parametrize(("text", "refused"), [
     ("h = x*1\nfor q in h:\n    q += 1\ny = h", True), ("h = x*1\nfor q in h:\n    q = q + 1\ny = h", False),
 ])  # fmt: skip
-def test_a_row_of_a_loop_is_one_of_several_views(text: str, refused: bool) -> None:
+def test_a_row_of_a_loop_is_one_of_several_views(text, refused):
     assert remarked(text, record=True) is refused
     assert torch is None or refuses(text) is refused

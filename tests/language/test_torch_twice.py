@@ -1,9 +1,6 @@
 """A second backward, inputs without a gradient, integers: where PyTorch refuses an answer says so, and nowhere else."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +21,7 @@ SECOND, NONE = recorded("torch_second.json"), recorded("torch_none.json")
 TWICE = "A second backward raises in PyTorch"
 
 
-def explained(text: str, calls: int, **asked: Any) -> Any:
+def explained(text, calls, **asked):
     """Return the answer for a row with so many calls of backward."""
     names = names_of(text)
     inputs = {name: np.asarray(INPUTS[name], dtype=float)[()] for name in names}
@@ -33,16 +30,16 @@ def explained(text: str, calls: int, **asked: Any) -> Any:
     return gradcli.explain(program, inputs=inputs, calls=[ones] * calls, **asked)
 
 
-def said(found: Any, start: str) -> list[str]:
+def said(found, start):
     return [note.message for note in found.notes if note.message.startswith(start)]
 
 
-def differentiated(text: str) -> list[str]:
+def differentiated(text):
     return [name for name in names_of(text) if name not in CONSTANT]
 
 
 @pytest.mark.parametrize(("text", "raises"), portion_of_rows(SECOND.items(), 14))
-def test_a_second_backward_is_noted_where_torch_raises(text: str, raises: bool) -> None:
+def test_a_second_backward_is_noted_where_torch_raises(text, raises):
     wrt = differentiated(text)
     assert bool(said(explained(text, 2, wrt=wrt), TWICE)) == raises
     assert not said(explained(text, 1, wrt=wrt), TWICE)
@@ -55,7 +52,7 @@ def test_a_second_backward_is_noted_where_torch_raises(text: str, raises: bool) 
 
 
 @pytest.mark.parametrize(("text", "none"), portion_of_rows(NONE.items(), 2))
-def test_a_gradient_that_torch_leaves_none_is_noted(text: str, none: list[str] | None) -> None:
+def test_a_gradient_that_torch_leaves_none_is_noted(text, none):
     found = explained(text, 1)
     told = [name for note in found.notes for name in re.findall(r"PyTorch leaves (\w+)\.grad None", note.message)]
     assert sorted(told) == sorted(none or [])
@@ -70,7 +67,7 @@ def test_a_gradient_that_torch_leaves_none_is_noted(text: str, none: list[str] |
 
 
 @pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
-def test_what_was_recorded_is_what_torch_does() -> None:
+def test_what_was_recorded_is_what_torch_does():
     for name, question in QUESTIONS.items():
         assert {text: question(text) for text in recorded(name)} == recorded(name)
 
@@ -79,13 +76,13 @@ KEPT = TABLES["KEPT"]
 
 
 @pytest.mark.parametrize(("program", "inputs", "words"), KEPT)
-def test_what_is_kept_has_its_name(program: str, inputs: dict[str, Any], words: str) -> None:
+def test_what_is_kept_has_its_name(program, inputs, words):
     found = gradcli.explain(program, inputs=inputs, calls=[1, 1])
     assert words in said(found, TWICE)[0]
 
 
 @pytest.mark.parametrize("x", [3, [1, 2], [[1, 2], [3, 4]], True])
-def test_integers_cannot_require_grad(x: Any) -> None:
+def test_integers_cannot_require_grad(x):
     if torch is not None:
         with pytest.raises(RuntimeError):
             torch.tensor(x, requires_grad=True)
@@ -101,7 +98,7 @@ def test_integers_cannot_require_grad(x: Any) -> None:
     assert (caught.value.kind, caught.value.hint) == ("integers-as-floats", f"write {first}, or leave out --strict")
 
 
-def test_strict_refuses_on_the_command_line() -> None:
+def test_strict_refuses_on_the_command_line():
     assert ask("explain", "x**2", "--x", "3", "--strict").code == 2
     assert ask("explain", "x**2", "--x", "3.5", "--v", "1", "--v", "2", "--strict").code == 2
     assert ask("grad", "x**2", "--x", "3.5", "--v", "1", "--v", "2", "--strict").code == 2

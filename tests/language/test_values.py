@@ -1,12 +1,9 @@
 """Values of the command line: what ``--x`` reads, from text, from files and from standard input."""
 
-from __future__ import annotations
-
 import json
 import math
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,11 +14,6 @@ from gradcli.errors import Budget, GradcliError
 from gradcli.language.values import doubles, read_value
 from oracles import cases
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from conftest import Cli
-
 MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 
 TABLES = cases("values.json")
@@ -31,7 +23,7 @@ REFUSED = TABLES["REFUSED"]
 
 
 @pytest.mark.parametrize(("text", "value"), TEXTS)
-def test_a_text_stands_for_this_array(text: str, value: object) -> None:
+def test_a_text_stands_for_this_array(text, value):
     found = np.asarray(doubles(read_value(text, "--x", Budget())))
     assert found.dtype == np.float64
     assert found.tolist() == value
@@ -43,12 +35,12 @@ DOUBLES = ["3.", "1e2", "1,2.5", "-0", "1,-0", "[1, 2.0]", "[-0]", "2*3", "90071
 
 
 @pytest.mark.parametrize(("text", "kind"), [*((t, "i") for t in INTEGERS), *((t, "f") for t in DOUBLES)])
-def test_what_is_typed_in_integers_is_read_as_integers(text: str, kind: str) -> None:
+def test_what_is_typed_in_integers_is_read_as_integers(text, kind):
     assert np.asarray(read_value(text, "--x", Budget())).dtype.kind == kind
 
 
 @pytest.mark.parametrize(("text", "kind", "words", "marked"), REFUSED)
-def test_a_text_is_refused_with_its_reason_and_its_place(text: str, kind: str, words: str, marked: str | None) -> None:
+def test_a_text_is_refused_with_its_reason_and_its_place(text, kind, words, marked):
     with pytest.raises(GradcliError) as caught:
         read_value(text, "--x", Budget())
     error = caught.value
@@ -66,7 +58,7 @@ ONE_EXPRESSION = ["1\n2", "1,2\n3,4", "3#4", "a=3", "for i in (1, 2): i", "3;pas
 
 
 @pytest.mark.parametrize("text", ONE_EXPRESSION)
-def test_every_place_for_a_value_refuses_what_is_not_one_expression(cli: Cli, text: str) -> None:
+def test_every_place_for_a_value_refuses_what_is_not_one_expression(cli, text):
     for words in (("--x", text), ("--set", f"x={text}"), ("--x", "1", "--v", text)):
         refused = cli("grad", "x*1", *words)
         assert (refused.code, refused.out) == (2, "")
@@ -76,7 +68,7 @@ def test_every_place_for_a_value_refuses_what_is_not_one_expression(cli: Cli, te
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     """Work in a directory with one file of each kind."""
     monkeypatch.chdir(tmp_path)
     np.save("m.npy", np.array(MATRIX))
@@ -114,7 +106,7 @@ BAD_FILES = TABLES["BAD_FILES"]
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(("name", "value"), FILES)
-def test_a_file_holds_this_array(cli: Cli, name: str, value: object) -> None:
+def test_a_file_holds_this_array(cli, name, value):
     answer = cli("explain", "sum(x)", "--x", f"@{name}", "--json")
     assert answer.code == 0, answer.err
     assert json.loads(answer.out)["inputs"]["x"]["value"] == value
@@ -122,7 +114,7 @@ def test_a_file_holds_this_array(cli: Cli, name: str, value: object) -> None:
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(("name", "words"), BAD_FILES)
-def test_a_file_is_refused_with_its_option_and_its_name(cli: Cli, name: str, words: str) -> None:
+def test_a_file_is_refused_with_its_option_and_its_name(cli, name, words):
     answer = cli("explain", "sum(x)", "--x", f"@{name}")
     assert (answer.code, answer.out) == (2, "")
     assert words in answer.err
@@ -134,7 +126,7 @@ CELLS = TABLES["CELLS"]
 
 
 @pytest.mark.parametrize(("text", "row", "column", "words"), CELLS)
-def test_a_cell_that_is_no_number_is_refused_with_row_and_column(text: str, row: int, column: int, words: str) -> None:
+def test_a_cell_that_is_no_number_is_refused_with_row_and_column(text, row, column, words):
     with pytest.raises(GradcliError) as caught:
         read_table(text, Budget())
     assert caught.value.kind == "value"
@@ -149,14 +141,14 @@ HEADERS = [
 
 
 @pytest.mark.parametrize(("text", "names"), HEADERS)
-def test_a_header_is_a_row_of_names(text: str, names: list[str]) -> None:
+def test_a_header_is_a_row_of_names(text, names):
     found = read_table(text, Budget())
     assert found.header == names
     assert found.numbers.tolist() == [1.0, 2.0]
 
 
 @pytest.mark.usefixtures("here")
-def test_a_header_that_is_left_out_is_said_in_every_answer(cli: Cli) -> None:
+def test_a_header_that_is_left_out_is_said_in_every_answer(cli):
     words = "--x: the first row of head.csv is read as a header, and not as numbers: width, height."
     given = ("sum(x)", "--x", "@head.csv")
     for command in ("explain", "check", "grad"):
@@ -170,7 +162,7 @@ def test_a_header_that_is_left_out_is_said_in_every_answer(cli: Cli) -> None:
     assert json.loads(cli("grad", "sum(x)", "--x", "@m.csv", "--json").out)["notes"] == []
 
 
-def own_number(cell: str) -> float | None:
+def own_number(cell):
     """Read a number as Python does, without any pattern of ours."""
     if set(cell) - set("0123456789+-.eE_"):
         return None
@@ -180,9 +172,9 @@ def own_number(cell: str) -> float | None:
         return None
 
 
-def own_value(text: str) -> list[list[float]] | None:
+def own_value(text):
     """Read rows of numbers, one at a time, as the command line describes them; None for all else."""
-    rows: list[list[float]] = []
+    rows = []
     pieces = text.strip().split(";")
     for piece in pieces:
         cells = piece.strip().split(",")
@@ -195,7 +187,7 @@ def own_value(text: str) -> list[list[float]] | None:
     return rows
 
 
-def own_table(text: str) -> list[list[float]] | None:
+def own_table(text):
     """Read lines of cells one character at a time; None for what is no table of numbers."""
     lines = text.split("\n")
     marked = next((line for line in lines if line.strip() and set(line) & set("\t;,")), ",")
@@ -216,7 +208,7 @@ def own_table(text: str) -> list[list[float]] | None:
     return whole if whole == numbers and len({len(row) for row in whole}) == 1 else None
 
 
-def texts(seed: int, pieces: str, count: int) -> Iterator[str]:
+def texts(seed, pieces, count):
     """Yield random texts of pieces."""
     rng = random.Random(seed)  # noqa: S311
     alphabet = pieces.split("|")
@@ -224,7 +216,7 @@ def texts(seed: int, pieces: str, count: int) -> Iterator[str]:
         yield "".join(rng.choice(alphabet) for _ in range(rng.randint(1, 9)))
 
 
-def test_no_value_is_read_otherwise_than_by_a_reader_of_our_own() -> None:
+def test_no_value_is_read_otherwise_than_by_a_reader_of_our_own():
     outcomes = set()
     for text in texts(1, "1|2.5|,-3|1_0|,|,|;|\n|;\n| |#|=|a|1__0|_|1e2|.", 6000):
         wanted = own_value(text)
@@ -239,7 +231,7 @@ def test_no_value_is_read_otherwise_than_by_a_reader_of_our_own() -> None:
 
 
 @pytest.mark.slow
-def test_no_table_is_read_otherwise_than_by_a_reader_of_our_own() -> None:
+def test_no_table_is_read_otherwise_than_by_a_reader_of_our_own():
     outcomes = set()
     for text in texts(2, "1|2.5|-3|1_0|,|,|;|\n|\n|\t| |x|a,b\n|nan|1/3|-|1__0|1e2|%", 20_000):
         wanted = own_table(text)
@@ -261,7 +253,7 @@ LINES = TABLES["LINES"]
 
 
 @pytest.mark.parametrize(("text", "value"), LINES)
-def test_a_stream_and_a_file_of_text_hold_the_same_array(cli: Cli, here: Path, text: str, value: object) -> None:
+def test_a_stream_and_a_file_of_text_hold_the_same_array(cli, here, text, value):
     (here / "lines.txt").write_bytes(text.encode())
     for source in ("-", "@lines.txt"):
         answer = cli("explain", "sum(x)", "--x", source, "--json", stdin=text)
@@ -275,9 +267,7 @@ def test_a_stream_and_a_file_of_text_hold_the_same_array(cli: Cli, here: Path, t
     ("check", "sum(x*x)/2", "--x", "@c.csv", "--expect"), ("check", "sum(x*x)/2", "--x", "@c.csv", "--expect", "x="),
     ("explain", "x*x", "--x", "@c.csv", "--v", "@c.csv", "--json", "--jvp"),
 ])  # fmt: skip
-def test_one_column_is_a_vector_from_every_source(
-    cli: Cli, here: Path, option: tuple[str, ...], rows: list[str]
-) -> None:
+def test_one_column_is_a_vector_from_every_source(cli, here, option, rows):
     text, said = "\n".join(rows) + "\n", set()
     for suffix in ("csv", "tsv", "txt"):
         (here / f"c.{suffix}").write_text(text)
@@ -289,7 +279,7 @@ def test_one_column_is_a_vector_from_every_source(
     assert len(said) == 1
 
 
-def test_standard_input_is_read_once_and_must_hold_something(cli: Cli) -> None:
+def test_standard_input_is_read_once_and_must_hold_something(cli):
     twice = cli("grad", "x*y", "--x", "-", "--y", "-", stdin="3")
     assert (twice.code, "read once only" in twice.err) == (2, True)
     assert cli("grad", "x", "--x", "-", stdin="").code == 2

@@ -1,7 +1,5 @@
 """Mutants of changed code: each expression that a function returns, and each branch of ``np.where``."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import functools

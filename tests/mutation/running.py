@@ -1,7 +1,5 @@
 """Running tests against mutants, each in a process of its own, until a test fails that passes without it."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

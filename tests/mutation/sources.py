@@ -1,7 +1,5 @@
 """Where a rule is written, with all that it calls, and whether its lines have changed."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import subprocess

@@ -1,7 +1,5 @@
 """What a mutant does to a number, a truth value, a place or a formula."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import fields, is_dataclass, replace
 

@@ -1,7 +1,5 @@
 """Mutants of the table: forward, each vjp, the formula, the local reading and the conventions of each op."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Sweeps that leave a graph: what they give is the engine's gradient, and has derivatives of its own, to any order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Cofactors of matrices near to singular ones: both routes against mpmath, and answers of any size."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest

@@ -3,8 +3,6 @@
 All numbers are right to six digits, and the answer exits with 0 and says nothing: a false alarm is a fault too.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers that PyTorch gave: random programs, and points where a derivative is a matter of convention."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

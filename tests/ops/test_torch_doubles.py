@@ -1,7 +1,5 @@
 """Where PyTorch's own formula loses digits that are right here: a note stands there, with PyTorch's number."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 
@@ -11,22 +9,20 @@ import pytest
 import gradcli
 from backward_rows import torch_functions
 from oracles import needs_torch
-from records import OPS, RECORDS
+from records import FUNCTIONS, OPS, RECORDS, torch_call
 from records.constants import LINE
 
 DIGITS, NORMAL = 1e-6, 1e-300
 NEAR_POLES = {"lgamma", "digamma", "logit"}
 """Where PyTorch loses digits by the code of the function itself, which no formula here repeats."""
-NAMES = [
-    name
-    for name, known in RECORDS.items()
-    if known.torch is not None and name in OPS and OPS[name].formula is not None and len(OPS[name].vjps) == 1
-]
-
-
-def call_of(name: str) -> str:
-    call = RECORDS[name].torch.call
-    return call if "(" in call else f"{call}(x)"
+CALLS = {
+    name: f"{torch_call(FUNCTIONS[name])}(x)"
+    for name, op in OPS.items()
+    if op.formula is not None and not callable(op.vjps) and len(op.vjps) == 1
+    if name in FUNCTIONS and torch_call(FUNCTIONS[name]) and name != "clip"
+}
+"""Calls of PyTorch's functions of one number that need no other argument, by our names of them."""
+NAMES = list(CALLS)
 
 
 @cache
@@ -36,27 +32,27 @@ def functions():
     return torch_functions() | {"torch": torch}
 
 
-def theirs(name: str, x: float) -> tuple[float, float]:
+def theirs(name, x):
     """Return PyTorch's value and slope."""
     import torch
 
     leaf = torch.tensor(x, dtype=torch.float64, requires_grad=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        y = eval(call_of(name), functions() | {"x": leaf})  # noqa: S307 - constants of the tests
+        y = eval(CALLS[name], functions() | {"x": leaf})  # noqa: S307 - constants of the tests
     if not y.requires_grad:
         return y.item(), 0.0
     y.backward()
     return y.item(), leaf.grad.item()
 
 
-def is_lost(own: float, other: float) -> bool:
+def is_lost(own, other):
     return bool(np.isfinite(own) and abs(own) > NORMAL and not abs(own - other) <= DIGITS * abs(own))
 
 
-def ours(name: str, x: float) -> tuple[tuple[float, float], list[str]]:
+def ours(name, x):
     """Return the value and the slope, and what the notes say of PyTorch's."""
-    found = gradcli.explain(call_of(name), x=x)
+    found = gradcli.explain(CALLS[name], x=x)
     notes = [note.message for note in found.notes if note.kind == "torch-loses-digits"]
     return (float(found.output), float(found.grad["x"])), notes
 

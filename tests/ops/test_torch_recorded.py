@@ -1,7 +1,5 @@
 """Values and gradients beside figures that PyTorch 2.13 gave, at the edges of every function; PyTorch is not needed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The names and places of arguments, as the docstrings of PyTorch and the signatures of NumPy have them."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

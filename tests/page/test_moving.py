@@ -5,7 +5,9 @@ import pytest
 
 import gradcli
 from gradcli.page.assembling import MODULES, as_function, asset, shown_document
-from oracles import portion
+from oracles import cases, portion
+
+TABLES = cases("moving.toml")
 
 MOVE = """([found, points]) => {
     const answer = new modules.answer.Answer(found);
@@ -28,21 +30,7 @@ VECTOR = {"x": [0.4, 1.3, -0.6]}
 POSITIVE = {"x": [0.4, 1.3, 0.6]}
 WEIGHTS = {"W": [[0.3, -0.2, 0.5], [0.7, 0.1, -0.4]]}
 MATRIX = {**WEIGHTS, "x": [0.4, 1.3, -0.6]}
-MOVING = [
-    ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", VECTOR), ("x @ x", VECTOR),
-    ("h = tanh(W @ x); h*h + 1", MATRIX), ("softmax(W @ x)", MATRIX), ("log_softmax(x)*x", VECTOR),
-    ("sigmoid(x)*exp(-x)/(1 + x**2)", VECTOR), ("x.norm()", VECTOR), ("relu(x - 0.2)*x", VECTOR), ("abs(x)*x", VECTOR),
-    ("clip(x, -0.5, 1)*x", VECTOR), ("maximum(x, 0.2*x[0])", VECTOR), ("sin(x[::2]) - x[-1]", VECTOR),
-    ("outer(x, sin(x))", VECTOR), ("W.T @ (W @ x)", MATRIX), ("sum(W*x, dim=1)", MATRIX),
-    ("mean(W, dim=0)**2", WEIGHTS),
-    ("sqrt(x)*log(x) - x**x", POSITIVE), ("prod(x)", VECTOR), ("cumsum(x)**2", VECTOR), ("logsumexp(2*x)", VECTOR),
-    ("y = x\nfor i in range(4):\n    y = sin(y) + x*y\ny", VECTOR), ("hypot(x, 2) + atan2(x, 3)", VECTOR),
-    ("torch.sigmoid(x) * F.softplus(x) + np.cos(x)", VECTOR), ("a = x[:2]; b = x[1:]; stack([a*b, a + b])", VECTOR),
-    ("z = W @ x\nl = -log(sigmoid(z))\nl.sum()", MATRIX), ("x[:, None]*x[None, :]", VECTOR), ("(2*x - 1)**3/3", VECTOR),
-    ("W.reshape(3, 2) @ W", WEIGHTS), ("softplus(W).T @ [1, -2]", WEIGHTS), ("dot(x, x[::1])*x.mean()", VECTOR),
-    ("silu(x) + softsign(x) + logsigmoid(x) - square(x)", VECTOR), ("minimum(x, x**2) + cbrt(x)", VECTOR),
-    ("exp2(x) + log1p(x*x) + expm1(x) + sinh(x) - cosh(x)", VECTOR), ("asin(x/3) + acos(x/3) + atan(x)", VECTOR),
-]  # fmt: skip
+MOVING = TABLES["MOVING"]
 STUCK = [
     "max(x)*x", "sort(x)", "where(x > 0, x**2, -x)", "x*(x > 1)", "x.detach()*x", "x if x[0] > 0 else -x", "erf(x)",
     "y = x\nwhile y.norm() < 9:\n    y = y*2\ny", "floor(x)*x", "n = x[0] // 0.1\nx*n", "einsum('i,i->i', x, x)",

@@ -1,7 +1,5 @@
 """Takes the text of an answer apart, and holds each statement in it against the truth."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
@@ -303,7 +301,7 @@ def read_jacobian(held: Held, title: str, body: list[str]) -> None:
     del title
     column = None
     for line in joined([re.sub(r"^ (?=\S)", "   ", line) for line in body]):
-        if re.match(r"(?:vᵀ·J|v\*J|\w+\.grad)(?:\[[^\]]*\])? = v", line):
+        if re.match(r"(?:vᵀ·J|v\*J|\w+\.grad)(?:\[[^\]]*\])? = (?:v|\(?-?\d[\d.e-]*\)?[·*])", line):
             guarded(held, lambda line=line: check_sum(held, line), line)
         elif re.match(r"\w+(?:\.grad)? += ", line):
             read_statement(held, line, grads=".grad" in line.partition("=")[0])

@@ -1,15 +1,16 @@
 """What PyTorch says of a program: each value that it assigns, each cotangent, and J."""
 
-# ruff: noqa: SIM905 - names in lines
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
+
+from generator.in_torch import called, torch_name
+from gradcli.ops import SPELLINGS
 
 TAKEN = {"log1p", "log2", "log10", "exp2", "atan2", "arctan2", "expm1"}
 """Names with a number that are functions: no value is called so."""
@@ -31,7 +32,7 @@ class Truth:
     """What the output is called; None where the program gives it no name."""
 
     @classmethod
-    def of(cls, script) -> Truth | None:
+    def of(cls, script) -> "Truth | None":
         """Return the truth about a script; None where PyTorch refuses it or nothing depends on an input."""
         tensors = {name: torch.as_tensor(np.asarray(value, dtype=float)) for name, value in script.inputs.items()}
         leaves = {name: tensors[name].requires_grad_() for name in script.wrt or tensors}
@@ -277,72 +278,24 @@ def as_tensor(value):
     return torch.tensor(value, dtype=torch.bool if isinstance(value, bool) else torch.float64)
 
 
-def of_tensors(function):
-    """Return a function of PyTorch that takes numbers and lists, ``axis`` and ``keepdims`` too."""
-
-    def call(*arguments, **named):
-        first = tuple(as_tensor(a) if isinstance(a, int | float | list) and k < 1 else a
-                      for k, a in enumerate(arguments))  # fmt: skip
-        named = {{"axis": "dim", "keepdims": "keepdim"}.get(key, key): value for key, value in named.items()}
-        return function(*first, **named)
-
-    return call
-
-
-def two(function):
-    """Return a function of PyTorch whose first two or three arguments may be numbers."""
-    return lambda *arguments, **named: function(*map(as_tensor, arguments), **named)
-
-
-PLAIN = """sin cos tan tanh sinh cosh asin acos atan exp log log1p expm1 sqrt rsqrt abs sigmoid relu square
-reciprocal sum mean cumsum prod norm flip sort diag tril triu trace transpose var std logsumexp amax amin floor
-erf softmax log_softmax sign zeros_like ones_like clone round ceil median cumprod roll squeeze unsqueeze
-sinc diagonal isnan isfinite isinf triu any all argmax argmin clamp clamp_min clamp_max movedim swapaxes argsort
-flatten unsqueeze permute tile logical_not tan exp2 log2 log10 digamma lgamma count_nonzero unbind clamp
-nan_to_num repeat_interleave logsigmoid softsign numel searchsorted cosh""".split()
-OF_TWO = """maximum minimum outer dot matmul atan2 hypot mv mm logaddexp pow xlogy fmax fmin""".split()
-
-
-def of_rows(function):
-    """Return a function along an axis, the last by default."""
-    return lambda x, dim=-1, **named: function(as_tensor(x), named.get("axis", dim))
-
-
-def largest(function):
-    """Return ``max`` or ``min``, of one array or of two."""
-    return lambda x, *rest, **named: of_tensors(function)(as_tensor(x), *map(as_tensor, rest), **named)
-
-
 def expand(function):
     """Return a maker of arrays in double precision."""
     return lambda *arguments: function(*arguments, dtype=torch.float64)
 
 
 FUNCTIONS = {
-    **{name: of_tensors(getattr(torch, name)) for name in PLAIN if hasattr(torch, name)},
-    **{name: two(getattr(torch, name)) for name in OF_TWO},
-    "softmax": of_rows(torch.softmax),
-    "log_softmax": of_rows(torch.log_softmax),
-    "cumsum": lambda x, dim=0, **named: torch.cumsum(as_tensor(x), named.get("axis", dim)),
-    "cumprod": lambda x, dim=0, **named: torch.cumprod(as_tensor(x), named.get("axis", dim)),
-    "flip": lambda x, dim=None, **named: torch.flip(
-        as_tensor(x), [named.get("axis", dim)] if isinstance(named.get("axis", dim), int)
-        else [int(d) for d in dim] if dim is not None else list(range(as_tensor(x).ndim))),
-    "norm": lambda x, *p, **named: torch.linalg.norm(as_tensor(x), *p, **named),
-    "max": largest(torch.max), "min": largest(torch.min),
+    **{name: partial(called, torch_name(name)) for name in SPELLINGS if name.isidentifier() and torch_name(name)},
+    "softmax": lambda x, dim=-1: torch.softmax(as_tensor(x), dim),
+    "log_softmax": lambda x, dim=-1: torch.log_softmax(as_tensor(x), dim),
     "stack": lambda parts, dim=0: torch.stack(list(parts), dim),
     "cat": lambda parts, dim=0: torch.cat(list(parts), dim),
-    "clip": lambda x, *ends: torch.clamp(as_tensor(x), *ends),
     "zeros": expand(torch.zeros), "empty": expand(torch.zeros),
     "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
     "arange": expand(torch.arange), "linspace": expand(torch.linspace),
+    "flip": lambda x, dims=None: torch.flip(
+        as_tensor(x), [int(d) for d in np.ravel(range(as_tensor(x).ndim) if dims is None else dims)]),
     "one_hot": lambda k, count: torch.nn.functional.one_hot(as_tensor(k).long(), int(count)).double(),
-    "softplus": of_tensors(torch.nn.functional.softplus),
-    "logsumexp": lambda x, dim=None, **named: torch.logsumexp(
-        as_tensor(x), list(range(as_tensor(x).ndim)) if dim is None else dim, **named),
     "where": lambda c, *ab: torch.where(as_tensor(c).bool(), *map(as_tensor, ab)),
-    "heaviside": lambda x, at: torch.heaviside(as_tensor(x), as_tensor(at).to(torch.float64)),
-    "roll": lambda x, by, dim=None, **named: torch.roll(as_tensor(x), by, named.get("axis", dim)),
     "reshape": lambda x, *sizes, shape=(): as_tensor(x).reshape([int(n) for n in np.ravel(sizes or shape)]),
     "expand": lambda x, *shape: as_tensor(x).expand(*[int(n) for n in np.ravel(shape)]),
     "broadcast_to": lambda x, *shape: as_tensor(x).expand(*[int(n) for n in np.ravel(shape)]),

@@ -4,7 +4,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from gradcli import ops
-from records.record import RECORDS, Edges, MoreExact, Record, has_derivative, missing_of_function, missing_of_op
+from records.record import RECORDS, MoreExact, Record, has_derivative, missing_of_function, missing_of_op, torch_call
 
 ops.load_all()
 for module in iter_modules(__path__):
@@ -22,10 +22,10 @@ __all__ = [
     "FUNCTIONS",
     "OPS",
     "RECORDS",
-    "Edges",
     "MoreExact",
     "Record",
     "has_derivative",
     "missing_of_function",
     "missing_of_op",
+    "torch_call",
 ]

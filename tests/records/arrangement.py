@@ -1,7 +1,5 @@
 """What moves, joins and takes arrays apart, and puts borders round them: functions that few programs call."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 

@@ -1,7 +1,5 @@
 """Casts, and arrays made like others."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 

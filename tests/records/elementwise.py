@@ -1,7 +1,5 @@
 """Functions of numbers, entry by entry, and the operators."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,7 +7,7 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import Edges, MoreExact, record
+from records.record import MoreExact, record
 
 record(
     "add",
@@ -47,7 +45,7 @@ record(
     recipes=["{E}, {c}"],
 )
 
-record("neg", definition=lambda x: -x, derivatives=(lambda x: -1,), torch=Edges("torch.neg(x)"))
+record("neg", definition=lambda x: -x, derivatives=(lambda x: -1,))
 
 record(
     "pow",
@@ -95,23 +93,9 @@ record("|", definition=lambda a, b: bool(mp.re(a)) or bool(mp.re(b)), flat=[(c.T
 
 record("~", definition=lambda x: not mp.re(x), flat=[(c.TRUTHS[:1], {})])
 
-record(
-    "sin",
-    definition=mp.sin,
-    derivatives=(mp.cos,),
-    zeros=[math.pi, math.pi / 2, 22.0, 355.0],
-    torch=Edges("torch.sin(x)"),
-    numpy="sin",
-)
+record("sin", definition=mp.sin, derivatives=(mp.cos,), zeros=[math.pi, math.pi / 2, 22.0, 355.0])
 
-record(
-    "cos",
-    definition=mp.cos,
-    derivatives=(lambda x: -mp.sin(x),),
-    zeros=[math.pi, math.pi / 2, 22.0, 355.0],
-    torch=Edges("torch.cos(x)"),
-    numpy="cos",
-)
+record("cos", definition=mp.cos, derivatives=(lambda x: -mp.sin(x),), zeros=[math.pi, math.pi / 2, 22.0, 355.0])
 
 record(
     "tan",
@@ -119,59 +103,27 @@ record(
     derivatives=(lambda x: 1 / mp.cos(x) ** 2,),
     zeros=[math.pi, math.pi / 2, 22.0, 355.0],
     ranges=("-1.2,1.2",),
-    torch=Edges("torch.tan(x)"),
-    numpy="tan",
 )
 
 record(
-    "asin",
-    definition=mp.asin,
-    derivatives=(lambda x: 1 / mp.sqrt(1 - x * x),),
-    within=(-1, 1),
-    ranges=("-0.9,0.9",),
-    torch=Edges("torch.asin(x)"),
-    numpy="arcsin",
+    "asin", definition=mp.asin, derivatives=(lambda x: 1 / mp.sqrt(1 - x * x),), within=(-1, 1), ranges=("-0.9,0.9",)
 )
 
 record(
-    "acos",
-    definition=mp.acos,
-    derivatives=(lambda x: -1 / mp.sqrt(1 - x * x),),
-    within=(-1, 1),
-    ranges=("-0.9,0.9",),
-    torch=Edges("torch.acos(x)"),
-    numpy="arccos",
+    "acos", definition=mp.acos, derivatives=(lambda x: -1 / mp.sqrt(1 - x * x),), within=(-1, 1), ranges=("-0.9,0.9",)
 )
 
-record(
-    "atan", definition=mp.atan, derivatives=(lambda x: 1 / (1 + x * x),), torch=Edges("torch.atan(x)"), numpy="arctan"
-)
+record("atan", definition=mp.atan, derivatives=(lambda x: 1 / (1 + x * x),))
 
-record(
-    "sinh",
-    definition=lambda x: (mp.exp(x) - mp.exp(-x)) / 2,
-    derivatives=(mp.cosh,),
-    ranges=("-2,2",),
-    torch=Edges("torch.sinh(x)", c.ROUGHER),
-    numpy="sinh",
-)
+record("sinh", definition=lambda x: (mp.exp(x) - mp.exp(-x)) / 2, derivatives=(mp.cosh,), ranges=("-2,2",))
 
-record(
-    "cosh",
-    definition=lambda x: (mp.exp(x) + mp.exp(-x)) / 2,
-    derivatives=(mp.sinh,),
-    ranges=("-2,2",),
-    torch=Edges("torch.cosh(x)", c.ROUGHER),
-    numpy="cosh",
-)
+record("cosh", definition=lambda x: (mp.exp(x) + mp.exp(-x)) / 2, derivatives=(mp.sinh,), ranges=("-2,2",))
 
 record(
     "tanh",
     definition=lambda x: (mp.exp(2 * x) - 1) / (mp.exp(2 * x) + 1),
     derivatives=(lambda x: 1 / mp.cosh(x) ** 2,),
     ranges=("-3,3",),
-    torch=Edges("torch.tanh(x)"),
-    numpy="tanh",
     more_exact=[MoreExact("torch.tanh(x)", "PyTorch takes 1 - y*y, of which nothing is left where y is nearly 1")],
 )
 
@@ -179,8 +131,6 @@ record(
     "asinh",
     definition=lambda x: mp.log(x + mp.sqrt(x * x + 1)),
     derivatives=(lambda x: 1 / mp.sqrt(1 + x * x),),
-    torch=Edges("torch.asinh(x)"),
-    numpy="arcsinh",
     more_exact=[MoreExact("torch.asinh(x)", "PyTorch takes x*x, which overflows")],
 )
 
@@ -190,8 +140,6 @@ record(
     derivatives=(lambda x: 1 / mp.sqrt(x * x - 1),),
     within=(1, np.inf),
     ranges=("1.1,3",),
-    torch=Edges("torch.acosh(x)"),
-    numpy="arccosh",
     more_exact=[MoreExact("torch.acosh(x)", "PyTorch takes x*x, which overflows")],
 )
 
@@ -201,19 +149,15 @@ record(
     derivatives=(lambda x: 1 / (1 - x * x),),
     within=(-1, 1),
     ranges=("-0.9,0.9",),
-    torch=Edges("torch.atanh(x)"),
-    numpy="arctanh",
 )
 
-record("exp", definition=mp.exp, derivatives=(mp.exp,), ranges=("-3,2",), torch=Edges("torch.exp(x)"), numpy="exp")
+record("exp", definition=mp.exp, derivatives=(mp.exp,), ranges=("-3,2",))
 
 record(
     "expm1",
     definition=lambda x: mp.exp(x) - 1,
     derivatives=(mp.exp,),
     ranges=("-3,2",),
-    torch=Edges("torch.expm1(x)", c.ROUGHER),
-    numpy="expm1",
     more_exact=[MoreExact("torch.expm1(x)", "PyTorch takes y + 1, of which nothing is left where y is nearly -1")],
 )
 
@@ -222,19 +166,9 @@ record(
     definition=lambda x: mp.exp(x * mp.log(2)),
     derivatives=(lambda x: mp.log(2) * mp.mpf(2) ** x,),
     ranges=("-3,3",),
-    torch=Edges("torch.exp2(x)"),
-    numpy="exp2",
 )
 
-record(
-    "log",
-    definition=mp.log,
-    derivatives=(lambda x: 1 / x,),
-    within=(0, np.inf),
-    ranges=("0.2,3",),
-    torch=Edges("torch.log(x)"),
-    numpy="log",
-)
+record("log", definition=mp.log, derivatives=(lambda x: 1 / x,), within=(0, np.inf), ranges=("0.2,3",))
 
 record(
     "log2",
@@ -242,8 +176,6 @@ record(
     derivatives=(lambda x: 1 / (x * mp.log(2)),),
     within=(0, np.inf),
     ranges=("0.2,3",),
-    torch=Edges("torch.log2(x)"),
-    numpy="log2",
 )
 
 record(
@@ -252,8 +184,6 @@ record(
     derivatives=(lambda x: 1 / (x * mp.log(10)),),
     within=(0, np.inf),
     ranges=("0.2,3",),
-    torch=Edges("torch.log10(x)"),
-    numpy="log10",
 )
 
 record(
@@ -262,19 +192,9 @@ record(
     derivatives=(lambda x: 1 / (1 + x),),
     within=(-1, np.inf),
     ranges=("-0.8,3",),
-    torch=Edges("torch.log1p(x)", c.ROUGHER),
-    numpy="log1p",
 )
 
-record(
-    "sqrt",
-    definition=mp.sqrt,
-    derivatives=(lambda x: 1 / (2 * mp.sqrt(x)),),
-    within=(0, np.inf),
-    ranges=("0.2,3",),
-    torch=Edges("torch.sqrt(x)"),
-    numpy="sqrt",
-)
+record("sqrt", definition=mp.sqrt, derivatives=(lambda x: 1 / (2 * mp.sqrt(x)),), within=(0, np.inf), ranges=("0.2,3",))
 
 record(
     "rsqrt",
@@ -282,7 +202,6 @@ record(
     derivatives=(lambda x: -1 / (2 * mp.sqrt(x) ** 3),),
     within=(0, np.inf),
     ranges=("0.2,3",),
-    torch=Edges("torch.rsqrt(x)"),
 )
 
 record(
@@ -293,23 +212,9 @@ record(
     ranges=("0.2,3",),
 )
 
-record(
-    "square",
-    definition=lambda x: x * x,
-    derivatives=(lambda x: 2 * x,),
-    ranges=("-9,9",),
-    torch=Edges("torch.square(x)"),
-    numpy="square",
-)
+record("square", definition=lambda x: x * x, derivatives=(lambda x: 2 * x,), ranges=("-9,9",))
 
-record(
-    "reciprocal",
-    definition=lambda x: 1 / x,
-    derivatives=(lambda x: -1 / x**2,),
-    ranges=("0.3,3",),
-    torch=Edges("torch.reciprocal(x)"),
-    numpy="reciprocal",
-)
+record("reciprocal", definition=lambda x: 1 / x, derivatives=(lambda x: -1 / x**2,), ranges=("0.3,3",))
 
 record(
     "erf",
@@ -317,7 +222,6 @@ record(
     derivatives=(lambda x: 2 * mp.exp(-x * x) / mp.sqrt(mp.pi),),
     value=lambda x: mp.erf(x) if abs(x) < m.FAR else mp.sign(x),
     ranges=("-2,2",),
-    torch=Edges("torch.erf(x)"),
 )
 
 record(
@@ -327,8 +231,6 @@ record(
     value=lambda x: mp.sinpi(x) / (mp.pi * x) if x else mp.mpf(1),
     zeros=[1.4302966531242027, 2.459024026983085, 8.471488, 100.49898, 100000.5, 1.4303, 0.2, 0.4999, 0.5001, -3.0],
     ranges=("0.2,1.8",),
-    torch=Edges("torch.sinc(x)"),
-    numpy="sinc",
     more_exact=[
         MoreExact("torch.sinc(x)", "PyTorch rounds pi*x, takes 0 where x*x is small, and a difference elsewhere")
     ],
@@ -370,14 +272,7 @@ record(
     ranges=("-3,3", "-3,3"),
 )
 
-record(
-    "abs",
-    definition=m.absolute,
-    straight=True,
-    kink=([0.0, 1.0], [1.0, -2.0]),
-    torch=Edges("torch.abs(x)"),
-    numpy="abs",
-)
+record("abs", definition=m.absolute, straight=True, kink=([0.0, 1.0], [1.0, -2.0]))
 
 record("clamp_min", definition=m.larger, straight=True, recipes=["{E}, 0.1", "{V}, {V}"])
 
@@ -389,35 +284,17 @@ record(
     flat=[([c.HALVES], {})],
     pieces=[([[-2.0, 0.0, 3.0]], {})],
     kink=([0.0, 1.0], [1.0, -2.0]),
-    torch=Edges("torch.sign(x)"),
-    numpy="sign",
 )
 
-record(
-    "floor",
-    definition=lambda x: mp.floor(mp.re(x)),
-    flat=[([c.HALVES], {})],
-    kink=([0.5, 2.0], [0.5, -0.5]),
-    torch=Edges("torch.floor(x)"),
-    numpy="floor",
-)
+record("floor", definition=lambda x: mp.floor(mp.re(x)), flat=[([c.HALVES], {})], kink=([0.5, 2.0], [0.5, -0.5]))
 
-record(
-    "ceil",
-    definition=lambda x: mp.ceil(mp.re(x)),
-    flat=[([c.HALVES], {})],
-    kink=([0.5, 2.0], [0.5, -0.5]),
-    torch=Edges("torch.ceil(x)"),
-    numpy="ceil",
-)
+record("ceil", definition=lambda x: mp.ceil(mp.re(x)), flat=[([c.HALVES], {})], kink=([0.5, 2.0], [0.5, -0.5]))
 
 record(
     "trunc",
     definition=lambda x: mp.floor(mp.re(x)) if m.above(x) else mp.ceil(mp.re(x)),
     flat=[([c.HALVES], {})],
     kink=([0.5, 2.0], [0.5, -0.5]),
-    torch=Edges("torch.trunc(x)"),
-    numpy="trunc",
 )
 
 record(
@@ -426,8 +303,6 @@ record(
     flat=[([c.HALVES], {})],
     kink=([1.5, 2.0], [2.0, 0.3]),
     recipes=["{f}({E})*{E}", "{f}({V}, decimals=1)*{V}", "{f}({M}, 0) - {M}"],
-    torch=Edges("torch.round(x) | torch.round(x, decimals=2) | torch.round(x, decimals=-1)"),
-    numpy="round",
 )
 
 record("heaviside", definition=m.step, flat=[(c.PAIR, {})], recipes=["{f}({E}, 0.5)*{E}", "{E} - {f}({E}, 1)"])

@@ -1,7 +1,5 @@
 """Reductions in mpmath at the rows of ``torch_rows``: y, or its derivative by one entry, where PyTorch loses digits."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 

@@ -1,7 +1,5 @@
 """Positions, and what picks and writes entries at them."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 

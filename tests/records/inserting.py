@@ -1,7 +1,5 @@
 """Entries put into an array or left out of it, choices among several arrays, and lines between points."""
 
-from __future__ import annotations
-
 from records.record import calls
 
 calls(

@@ -1,7 +1,5 @@
 """Functions of jax.nn."""
 
-from __future__ import annotations
-
 from records.record import calls
 
 calls(

@@ -1,7 +1,5 @@
 """Products of matrices and vectors, and what belongs to square matrices."""
 
-from __future__ import annotations
-
 from records import constants as c
 from records import figures
 from records import mathematics as m

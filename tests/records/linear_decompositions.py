@@ -1,7 +1,5 @@
 """Eigenvalues, singular values, factors and inverses of matrices, and norms that are made of them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from records import linear_mathematics as lm

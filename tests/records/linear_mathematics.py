@@ -1,7 +1,5 @@
 """Decompositions of matrices as textbooks define them, analytic in mpmath's complex numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 

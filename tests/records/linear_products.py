@@ -1,7 +1,5 @@
 """Sums with products, chains and powers of matrices, products that pair axes."""
 
-from __future__ import annotations
-
 from records.record import calls
 
 calls(

@@ -1,7 +1,5 @@
 """What makes arrays."""
 
-from __future__ import annotations
-
 from records import constants as c
 from records.record import calls, record
 

@@ -1,7 +1,5 @@
 """The mathematics that definitions of ops are written in, for mpmath's numbers and for arrays of any exact numbers."""
 
-from __future__ import annotations
-
 import itertools
 
 import mpmath

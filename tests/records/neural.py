@@ -1,13 +1,11 @@
 """Activations, losses and layers."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import Edges, MoreExact, calls, record
+from records.record import MoreExact, calls, record
 
 record(
     "sigmoid",
@@ -15,17 +13,10 @@ record(
     derivatives=(lambda x: m.s(x) * m.s(-x),),
     further=[([[-30.0, -2.0, 2.0, 5.0]], {})],
     ranges=("-3.5,3.5",),
-    torch=Edges("torch.sigmoid(x)"),
     more_exact=[MoreExact("torch.sigmoid(x)", "PyTorch takes (1 - y)*y, of which nothing is left where y is nearly 1")],
 )
 
-record(
-    "relu",
-    definition=lambda x: m.larger(x, mp.mpc(0)),
-    straight=True,
-    kink=([0.0, 1.0], [1.0, -2.0]),
-    torch=Edges("torch.relu(x)"),
-)
+record("relu", definition=lambda x: m.larger(x, mp.mpc(0)), straight=True, kink=([0.0, 1.0], [1.0, -2.0]))
 
 record(
     "logsigmoid",
@@ -33,7 +24,6 @@ record(
     derivatives=(lambda x: m.s(-x),),
     further=[([[-30.0, -5.0, 5.0, 30.0]], {})],
     ranges=("-3.5,3.5",),
-    torch=Edges("F.logsigmoid(x)", c.ROUGH, c.CANCELS),
     more_exact=[MoreExact("torch.log(torch.sigmoid(x))", "PyTorch takes (1 - y)*y of the sigmoid")],
 )
 
@@ -44,7 +34,6 @@ record(
     further=[([[-30.0, -5.0, 5.0, 30.0]], {})],
     zeros=[-1.278464542761074, -1.278464542761074, -1.2784645427610735, -1.279],
     ranges=("-3.5,3.5",),
-    torch=Edges("F.silu(x)", c.SIGNED),
     more_exact=[MoreExact("F.silu(x)", "PyTorch's sigmoid underflows before its product with x does")],
 )
 
@@ -52,7 +41,6 @@ record(
     "softsign",
     definition=lambda x: x / (1 + m.absolute(x)),
     derivatives=(lambda x: 1 / (1 + abs(x)) ** 2,),
-    torch=Edges("F.softsign(x)", c.SIGNED),
     more_exact=[MoreExact("F.softsign(x)", "PyTorch takes a difference of two terms, each of which may be infinite")],
 )
 
@@ -78,7 +66,6 @@ record(
     kink_options={"negative_slope": 0.1},
     hard_options=[{"negative_slope": 0.01}],
     recipes=["{E}", "{E}, 0.2", "{E}, negative_slope={c}"],
-    torch=Edges("F.leaky_relu(x) | F.leaky_relu(x, -0.5)", c.SIGNED),
 )
 
 record(
@@ -90,7 +77,6 @@ record(
     kink_options={"alpha": 0.5},
     hard_options=[{"alpha": 1.0}, {"alpha": -0.3}],
     recipes=["{E:-3,3}", "{E:-3,3}, alpha=0.5"],
-    torch=Edges("F.elu(x) | F.elu(x, alpha=-1.)", c.SIGNED),
 )
 
 record(
@@ -101,7 +87,6 @@ record(
     further=[([[-30.0, -5.0, 5.0, 19.0, 21.0]], {"beta": 1.0, "threshold": 20.0})],
     hard_options=[{"beta": 1.0, "threshold": 20.0}, {"beta": 2.0, "threshold": np.inf}],
     recipes=["{E:-3,3}", "{E:-3,3}, 2, 1.2", "{E:-3,3}, beta=0.7"],
-    torch=Edges("F.softplus(x) | F.softplus(x, 2.) | F.softplus(x, 1., 1000.)", c.ROUGH, c.CANCELS),
     more_exact=[
         MoreExact("F.softplus(x)", "PyTorch takes v*z/(z + 1), and v*z overflows", {"beta": 1.0, "threshold": 20.0}),
         MoreExact(
@@ -119,7 +104,6 @@ record(
     hard_options=[{"approximate": "none"}, {"approximate": "tanh"}],
     zeros=[-0.7517915246935645, -0.7517915246935644, -0.7524614220710163, -0.75246142207101, -0.752, -0.5, -1.1],
     recipes=["{E:-2,2}", '{E:-2,2}, approximate="tanh"'],
-    torch=Edges('F.gelu(x) | F.gelu(x, approximate="tanh")', c.ROUGH, c.CANCELS),
     more_exact=[
         MoreExact("F.gelu(x)", "PyTorch takes 1 + erf(x), of which nothing is left below -8", {"approximate": "none"}),
         MoreExact(

@@ -1,7 +1,5 @@
 """Layers that few programs call: normalisation, attention, convolution, pooling, interpolation."""
 
-from __future__ import annotations
-
 from records.record import calls, record
 
 BATCHES = {1: "{M}", 2: "{T}", 3: "{T}[None]"}

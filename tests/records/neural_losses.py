@@ -1,7 +1,5 @@
 """Losses that few programs call."""
 
-from __future__ import annotations
-
 from records.record import record
 
 SIGNS, ONES = "[1, -1, 1][:{n}]", "[1, -1, 1][:{m}]"

@@ -1,7 +1,5 @@
 """Entries picked by their order, quantiles, and positions."""
 
-from __future__ import annotations
-
 import numpy as np
 from mpmath import mp
 

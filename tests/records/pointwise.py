@@ -1,7 +1,5 @@
 """Functions of numbers that few programs call, comparisons, logic and tests of entries by their names."""
 
-from __future__ import annotations
-
 import math
 import operator
 
@@ -10,7 +8,7 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import Edges, calls, record
+from records.record import calls, record
 
 
 def towards_zero(a, b):
@@ -76,12 +74,7 @@ record(
 )
 
 for _name in ("deg2rad", "rad2deg", "frac"):
-    record(
-        _name,
-        recipes=["{E}", "{V}*{f}({V})"],
-        torch=Edges(f"torch.{_name}(x)"),
-        numpy=None if _name == "frac" else _name,
-    )
+    record(_name, recipes=["{E}", "{V}*{f}({V})"])
 
 # --- comparisons and logic ---
 

@@ -1,7 +1,5 @@
 """Polynomials by their coefficients, and convolutions of vectors."""
 
-from __future__ import annotations
-
 from records.record import calls
 
 calls(

@@ -1,30 +1,10 @@
 """What the tests know of an op and of a function, in one record each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gradcli.ops import Function, Op
-from records.constants import WITH_NAN
-
-
-@dataclass(frozen=True)
-class Edges:
-    """What PyTorch is asked at the edge: calls in its words, ``|`` between them, at numbers of a ``line``.
-
-    ``atol`` is what a difference of numbers near 1 may leave.
-    """
-
-    calls: str
-    line: Sequence[float] = tuple(WITH_NAN)
-    atol: float = 0.0
-
-    @property
-    def call(self) -> str:
-        """The name that PyTorch calls it by."""
-        return self.calls.partition("(")[0]
 
 
 @dataclass(frozen=True)
@@ -59,9 +39,8 @@ class Record:
     where they have other names.
 
     A function. ``recipes`` are calls for random programs, ``ranges`` those of arguments, where not from -3 to 3.
-    ``torch`` is what PyTorch is asked, ``more_exact`` where its answer is not the best; ``numpy`` how NumPy calls it,
-    None where it does not. Short programs with their values stand in ``data/function_programs.jsonl``, and what PyTorch
-    gives at the edge in ``data/torch_edges.jsonl``.
+    ``more_exact`` says where PyTorch's answer is not the best. Short programs with their values stand in
+    ``data/function_programs.jsonl``, and what PyTorch gives at the edge in ``data/torch_edges.jsonl``.
     """
 
     name: str
@@ -85,9 +64,7 @@ class Record:
     called: Sequence[str] = ()
     ranges: tuple[str, ...] = ()
     recipes: Sequence[str] = ()
-    torch: Edges | None = None
     more_exact: Sequence[MoreExact] = ()
-    numpy: str | None = None
 
 
 RECORDS: dict[str, Record] = {}
@@ -104,6 +81,11 @@ def calls(recipes: dict[str, Sequence[str]]) -> None:
     """Enter the records of functions that are calls for random programs alone, by name."""
     for name, texts in recipes.items():
         record(name, recipes=texts)
+
+
+def torch_call(function: Function) -> str | None:
+    """Return PyTorch's call of a function; None where it has none but a method."""
+    return next((name for name in function.spellings if name.startswith(("torch.", "F."))), None)
 
 
 def has_derivative(op: Op) -> bool:

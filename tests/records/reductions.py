@@ -1,7 +1,5 @@
 """What reduces along axes, or picks entries by their values."""
 
-from __future__ import annotations
-
 from mpmath import mp
 
 from records import constants as c

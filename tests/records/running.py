@@ -1,7 +1,5 @@
 """Reductions that are made of others, differences, areas, and running sums in logarithms."""
 
-from __future__ import annotations
-
 from mpmath import mp
 
 from records import constants as c

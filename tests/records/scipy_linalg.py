@@ -1,7 +1,5 @@
 """Functions of scipy.linalg."""
 
-from __future__ import annotations
-
 from records.linear_decompositions import PAIR, POSITIVE
 from records.record import calls
 

@@ -1,7 +1,5 @@
 """What moves entries."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from records import constants as c

@@ -1,7 +1,5 @@
 """Covariances and correlations, the spread of what is no nan, and counts with weights."""
 
-from __future__ import annotations
-
 from records.record import calls, record
 
 for _name in ("np.nanvar", "np.nanstd"):

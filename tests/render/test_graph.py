@@ -1,7 +1,5 @@
 """The graph as it is drawn: a layout without overlaps, SVG and DOT that are whole, loops folded, what is too large."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

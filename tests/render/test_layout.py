@@ -1,7 +1,5 @@
 """Tables of any answer at any width: no line too long, no name or number cut, columns aligned."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An answer is as short as its question: lines of ten programs at 80 columns, blank ones and notes among them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -34,7 +32,7 @@ INVENTED = re.compile(r"\bh\d+\b|\bd\w+_d\w+\b")
 def shown(cli):
     """Return what a screen of so many columns shows of a program: its words, or the name of a script."""
 
-    def call(what: str | tuple[str, ...], width: int) -> str:
+    def call(what, width):
         words = what if isinstance(what, tuple) else (str(SCRIPTS / f"{what}.py"),)
         answer = cli(*words, "--width", str(width), columns=None)
         assert answer.code == 0, answer.err

@@ -1,7 +1,5 @@
 """A new view is one function that makes a section: every voice shows it, without a line of its own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every document that --json prints is strict JSON and fits the schema that ``gradcli schema`` prints."""
 
-from __future__ import annotations
-
 import copy
 
 import jsonschema

@@ -1,7 +1,5 @@
 """What v did, the passes that J takes, the picture of its entries, the answer without v: each against a plain way."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -106,7 +104,7 @@ class Terminal(io.StringIO):
 
     encoding = "utf-8"
 
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 

@@ -1,7 +1,5 @@
 """The texts of the prelude under Python and PyTorch: PyTorch's library, with ours in place of what the index has."""
 
-from __future__ import annotations
-
 import builtins
 import functools
 from typing import Any

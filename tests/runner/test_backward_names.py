@@ -6,8 +6,6 @@
 # ruff: noqa: E501 - a call is a line
 # fmt: off
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -4,15 +4,15 @@
 library has them: what is printed, the gradients of each derivative call, the error that ends it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
-from oracles import needs_torch, numbers, portion
+from oracles import cases, needs_torch, numbers, portion
 from script_comparison import DATA, Outcome, outcome_of, rows_of, text_fault, verdict_of
+
+TABLES = cases("classes_of_scripts.toml")
 
 ROWS = [pytest.param(row, id=row["id"]) for row in rows_of(DATA / "classes_of_scripts.jsonl")]
 EXPLAINED = [parameter for parameter in ROWS if parameter.values[0]["calls"] and not parameter.values[0]["error"]]
@@ -71,19 +71,7 @@ def test_the_record_is_what_pytorch_does(row):
     assert ">>>" in row["source"] or "%" in row["source"][:1] or changes(row, recorded(row)) == []
 
 
-REFUSED = {  # what would run a text, or reach out of the script
-    "exec('y = y*3')": "'exec' would run a text",
-    "eval('y*3')": "'eval' would run a text",
-    "torch.sin = torch.cos": "torch.sin stays as it is",
-    "globals()['y'] = y*3": "'globals' would have an effect beyond the script",
-    "vars()['y'] = y*3": "'vars' of a module would be written to",
-    "torch.autograd.graph.saved_tensors_hooks(lambda t: t*2, lambda t: t)": "is not part of gradcli",
-    "x.sparse_mask(y)": "'torch.Tensor.sparse_mask' is not part of gradcli",
-    "torch.nn.Linear(1, 1).ipu()": "'torch.nn.Module.ipu' is not part of gradcli",
-    "torch.fft.fft2(x)": "'torch.fft.fft2' is not part of gradcli",
-    "open('a', 'w').write('1')": "'open' would have an effect beyond the script",
-    "input('x? ')": "'input' would have an effect beyond the script",
-}
+REFUSED = TABLES["REFUSED"]  # what would run a text, or reach out of the script
 
 
 @pytest.mark.parametrize(("line", "words"), REFUSED.items())

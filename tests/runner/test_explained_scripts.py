@@ -1,7 +1,5 @@
 """Scripts by every way to ask: values from outside, calls that add up or begin anew, functions alone, names."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

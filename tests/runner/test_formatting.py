@@ -1,7 +1,5 @@
 """Formatting beside Python's own: f-strings, the % operator and str.format, texts and errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +10,9 @@ from gradcli.runner import script
 from gradcli.runner.exceptions import Raised
 from gradcli.runner.library import load
 from gradcli.runner.printing import format_template, format_value, percent
-from oracles import needs_torch
+from oracles import cases, needs_torch
+
+TABLES = cases("formatting.toml")
 
 RUN = script.Run()
 load("torch")
@@ -108,17 +108,7 @@ def test_a_run_says_what_its_values_are():
 
 @pytest.mark.parametrize(
     ("template", "text"),
-    [
-        ("{0.__class__}", "<class 'list'>"),
-        ("{0.__class__.__subclasses__}", "AttributeError: type object 'list' has no attribute '__subclasses__'"),
-        ("{0.__init__.__globals__}", "AttributeError: 'list' object has no attribute '__init__'"),
-        (
-            "{0[0].__class__.__mro__[1].__globals__}",
-            "AttributeError: type object 'object' has no attribute '__globals__'",
-        ),
-        ("{0.parts}", "AttributeError: 'list' object has no attribute 'parts'"),
-        ("{a.real}", "1"),
-    ],
+    TABLES["no_attribute_of_the_host_is_walked"],
 )
 def test_no_attribute_of_the_host_is_walked(template, text):
     assert outcome(lambda: format_template(RUN, template, [[1.0]], {"a": 1})) == text

@@ -1,7 +1,5 @@
 """What each function of the language computes, beside the same written in numpy or by the definitions in mpmath."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

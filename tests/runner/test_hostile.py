@@ -3,13 +3,8 @@
 Bounds are counted, and small here, so that an endless loop ends after as many turns on every machine.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,15 +23,15 @@ LINE = {0: "", 1: r"(?m)^  line \d+: ", 2: r"(?m)^ *\d+ \| "}
 
 
 @pytest.fixture(scope="module")
-def bounded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bounded]:
-    folder: Path = tmp_path_factory.mktemp("empty")
+def bounded(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("empty")
     tool = Bounded(folder)
     yield tool
     tool.close()
     assert list(folder.iterdir()) == []
 
 
-def source_of(row: dict[str, Any]) -> str:
+def source_of(row):
     """Return the text of a row, whose pieces may come with how often they are repeated."""
     script = row["script"]
     return script if isinstance(script, str) else "".join(text * times for text, times in script)
@@ -44,7 +39,7 @@ def source_of(row: dict[str, Any]) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("row", portion(cases("hostile_scripts.jsonl"), 4))
-def test_a_hostile_script_ends(row: dict[str, Any], bounded: Bounded) -> None:
+def test_a_hostile_script_ends(row, bounded):
     found = bounded.ask("run", "-", *WORDS, stdin=source_of(row), memory=MEMORY)
     said = [line for line in found["err"].split("\n") if line and not line.startswith("note: ")]
     assert (found["code"], row["says"] in found["err"]) == (row["code"], True), found
@@ -56,7 +51,7 @@ def test_a_hostile_script_ends(row: dict[str, Any], bounded: Bounded) -> None:
         assert re.search(LINE[row["code"]], found["err"]), found["err"]
 
 
-def test_a_large_array_of_an_event_is_shortened_and_says_so() -> None:
+def test_a_large_array_of_an_event_is_shortened_and_says_so():
     script = "x = torch.ones(20_000, requires_grad=True)\n(x*2).sum().backward()\n"
     found = ask("grad", "-", "--json", stdin=script)
     short = {"shape": [20_000], "first": [2.0] * 6, "left_out": 19_994}

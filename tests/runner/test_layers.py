@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - a row is a line
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -11,6 +9,9 @@ import pytest
 
 import gradcli
 from gradcli.errors import GradcliError
+from oracles import cases
+
+TABLES = cases("layers.toml")
 
 torch = pytest.importorskip("torch")
 
@@ -68,18 +69,7 @@ def test_a_layer_is_what_it_is_in_pytorch(program):
         np.testing.assert_allclose(found.grad[name], want, rtol=1e-10, atol=1e-14)
 
 
-MISTAKES = [
-    "nn.ReLU(3, 4, 5, 6)(x)",
-    "nn.Softmax(axis=1)(x)",
-    "y = nn.ReLU() + 1; y",
-    "act = nn.ReLU(); act*x",
-    "nn.Sequential(x)(x)",
-    "act = nn.ReLU(); act.weight",
-    "nn.BatchNorm1d(3)(x)",
-    "nn.Linear(3, 2)(x)",
-    "nn.MSELoss()(x)",
-    "nn.Flatten()[0]",
-]
+MISTAKES = TABLES["MISTAKES"]
 
 
 @pytest.mark.parametrize("program", MISTAKES)

@@ -5,8 +5,6 @@ of PyTorch, JAX and autograd whose functions take functions, ``array_scripts.jso
 types of numbers: their values, and the slopes of JAX's. ``python tests/script_recorder.py FILE`` records them anew.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

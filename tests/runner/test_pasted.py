@@ -1,7 +1,5 @@
 """What stands round the code of a paste is taken off, and lines keep their numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradcli.runner.reading import script_of_paste
@@ -13,9 +11,9 @@ PASTES = TABLES["PASTES"]
 
 
 @pytest.mark.parametrize("name", PASTES)
-def test_a_paste_is_run_as_its_code(name: str) -> None:
+def test_a_paste_is_run_as_its_code(name):
     text, out, line = PASTES[name]
-    printed: list[str] = []
+    printed = []
     ended = run_script(text, emit=printed.append)
     assert ended.refused is None
     assert "".join(printed) == out
@@ -24,7 +22,7 @@ def test_a_paste_is_run_as_its_code(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PASTES)
-def test_lines_keep_their_numbers(name: str) -> None:
+def test_lines_keep_their_numbers(name):
     text = PASTES[name][0]
     typed = script_of_paste(text).split("\n")
     assert len(typed) == len(text.split("\n"))
@@ -33,5 +31,5 @@ def test_lines_keep_their_numbers(name: str) -> None:
 @pytest.mark.parametrize(
     "text", ["```", "```\n```", ">>> ", "In [1]:", "%time", "tensor(", "~~~\n", "\n", "Out[1]:\n1"]
 )
-def test_what_holds_no_code_is_read_all_the_same(text: str) -> None:
+def test_what_holds_no_code_is_read_all_the_same(text):
     assert isinstance(script_of_paste(text), str)

@@ -5,8 +5,6 @@ bit: initial weights, draws, texts, names. What PyTorch works out by functions o
 running variances) agrees to rounding of float32.
 """
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys
@@ -28,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 HOME = Path(__file__).parent.parent.parent
 
 
-def run(script: str, library):
+def run(script, library):
     names = {
         "torch": library,
         "nn": library.nn,
@@ -47,7 +45,7 @@ def run(script: str, library):
     return names["out"]
 
 
-def agrees(one, other, exact: bool) -> bool:
+def agrees(one, other, exact):
     if isinstance(one, torch.Tensor):
         same = one.shape == other.shape and one.dtype == other.dtype and one.requires_grad == other.requires_grad
         return same and (torch.equal(one, other) if exact else torch.allclose(one, other, rtol=2e-5, atol=2e-6))
@@ -62,7 +60,7 @@ def agrees(one, other, exact: bool) -> bool:
     return one == other if exact or not isinstance(one, float) else one == pytest.approx(other, rel=1e-6)
 
 
-def compare(script: str, exact: bool) -> None:
+def compare(script, exact):
     theirs, mine = run(script, torch), run(script, ours())
     assert agrees(theirs, mine, exact), f"{script}\nPyTorch:\n{theirs}\nprelude:\n{mine}"
 

@@ -1,7 +1,5 @@
 """What print and repr show of arrays, beside PyTorch's, NumPy's and JAX's own texts."""
 
-from __future__ import annotations
-
 import math
 import os
 from importlib.util import find_spec

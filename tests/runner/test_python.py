@@ -4,17 +4,11 @@ import numpy as np
 import pytest
 
 import gradcli
+from oracles import cases
 
-ERRORS = {
-    "sine(x)": ({"x": 1.0}, "error: unknown function 'sine'\n  |\n1 | sine(x)\n  | ^^^^\nhelp: did you mean 'sin'?"),
-    "v*x": ({"x": 1.0}, 'error: no value for the variable v\n  |\n1 | v*x\n  | ^\nhelp: add inputs={"v": ...}'),
-    "samples*x": (
-        {"x": 1.0},
-        'error: no value for the variable samples\n  |\n1 | samples*x\n  | ^^^^^^^\nhelp: add inputs={"samples": ...}',
-    ),
-    "x*y": ({"x": 1.0}, "error: no value for the variable y\n  |\n1 | x*y\n  |   ^\nhelp: add y=..."),
-    "x": ({"x": "abc"}, "error: x is not an array of real numbers"),
-}
+TABLES = cases("python.toml")
+
+ERRORS = TABLES["ERRORS"]
 
 
 @pytest.mark.parametrize("program", ERRORS)

@@ -1,7 +1,5 @@
 """Python functions in place of a text: read from their source and never called; values and gradients are PyTorch's."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from oracles import portion
 
 torch = pytest.importorskip("torch")
 F, nn = torch.nn.functional, torch.nn
@@ -110,12 +109,12 @@ def of_pythons_sum(x):
     return sum(torch.outer(x, x))[1]
 
 
-def annotated(x: torch.Tensor, by: float = 1.5) -> torch.Tensor:
+def annotated(x, by=1.5):
     """Multiply.
 
     Text at the margin.
     """
-    y: torch.Tensor = x * by
+    y = x * by
     return y.sum()
 
 
@@ -329,7 +328,7 @@ def of_complex(x):
     return x * WAVES
 
 
-namespace: dict[str, object] = {}
+namespace = {}
 exec("def typed(x): return x**2", namespace)  # noqa: S102 - a function without a file
 
 ERRORS = [
@@ -375,7 +374,7 @@ SOURCES = {
 def test_a_file_that_was_changed_is_not_read(text, tmp_path):
     path, (changed, message) = tmp_path / "own.py", SOURCES[text]
     path.write_text(text)
-    names: dict[str, object] = {}
+    names = {}
     exec(compile(text, str(path), "exec"), names)  # noqa: S102 - as an import does
     assert gradcli.explain(names["f"], inputs={"y" if "(y)" in text else "x": 2.0}).agreement.agree
     path.write_text(changed + "\n# longer\n")
@@ -393,7 +392,7 @@ def nll_by_another(Z, targets):
     return nll(Z, targets)
 
 
-@pytest.mark.parametrize("labels", [np.array([1, 2]), [1, 2], np.array([1, 2], dtype=np.int32)])
+@pytest.mark.parametrize("labels", portion([np.array([1, 2]), [1, 2], np.array([1, 2], dtype=np.int32)], 3))
 @pytest.mark.parametrize(("function", "name"), [(nll, "k"), (nll_by_another, "targets")])
 def test_labels_of_integers_are_indices(function, name, labels):
     z = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])

@@ -3,8 +3,6 @@
 GRADCLI_SEED and GRADCLI_RANDOM_SCRIPTS in the environment change which and how many.
 """
 
-from __future__ import annotations
-
 import os
 from random import Random
 

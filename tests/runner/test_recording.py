@@ -1,7 +1,5 @@
 """The recorder of scripts: what is recorded is what PyTorch, NumPy and JAX leave today."""
 
-from __future__ import annotations
-
 import pytest
 
 from oracles import portion

@@ -3,8 +3,6 @@
 Each row is mixed with a term that stays traced, so that a cut is a wrong number. What has no derivative is refused.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -93,17 +91,17 @@ np.histogram(a, bins=3)[1][1]
 """.replace("\n", " | ")
 
 
-def script(body: str, point: dict[str, object]) -> str:
+def script(body, point):
     return f"{HEAD}x = {point['x']!r}\na = np.array({point['a']!r})\n{body}\ny = np.sum(a)*2 + x*2 + np.sum(r)*1.0\n"
 
 
-def differences(body: str, name: str) -> list[float]:
+def differences(body, name):
     """Return the finite differences of Python's and NumPy's own values."""
 
-    def value(moved: float, place: int) -> float:
+    def value(moved, place):
         numbers = [POINT["x"]] if name == "x" else list(POINT["a"])
         numbers[place] += moved
-        variables: dict[str, object] = {}
+        variables = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exec(script(body, POINT | {name: numbers[0] if name == "x" else numbers}), variables)  # noqa: S102

@@ -1,7 +1,5 @@
 """Scripts of ``--code``: each is run, and leaves the numbers that gradcli has; what has no words is refused by name."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io
