@@ -14,7 +14,7 @@ from docs import make_man
 
 from conftest import Screen, stream, text_of
 from gradcli.cli.app import run
-from gradcli.cli.doctor import EXTRAS, PACKAGES
+from gradcli.cli.commands import EXTRAS, PACKAGES
 from gradcli.cli.options import COMMANDS, DEFAULTS, flags_of
 from gradcli.cli.output import Environment
 from oracles import cases

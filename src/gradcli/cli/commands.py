@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from gradcli.cli.options import ARRAYS, CHECKS, OPTIONS, suffix_of
-from gradcli.cli.output import Environment, ExitStatus, complain, is_terminal, report, to_stdout, write
+from gradcli import __version__
+from gradcli.cli.options import ARRAYS, CHECKS, DEFAULTS, OPTIONS, refuse_value, suffix_of
+from gradcli.cli.output import (
+    Environment,
+    ExitStatus,
+    complain,
+    is_terminal,
+    is_utf,
+    report,
+    terminal_width,
+    to_stdout,
+    write,
+)
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import MissingV
+from gradcli.errors.inert import inert
 from gradcli.records import replace
 
 if TYPE_CHECKING:
@@ -18,6 +31,7 @@ if TYPE_CHECKING:
     from gradcli.cli.output import Printing
     from gradcli.cli.request import Request, Typed
     from gradcli.explanation.explained import Explained
+
 
 MOST_LINES = 30
 """Lines whose calls are answered for ``--all``."""
@@ -393,7 +407,6 @@ def doctor(env: Environment, typed: Typed) -> int:
     gradcli doctor
     gradcli doctor --json
     """
-    from gradcli.cli.doctor import examined, report_lines
     from gradcli.cli.output import say
     from gradcli.render.data import dump
 
@@ -416,3 +429,84 @@ def schema(env: Environment, typed: Typed) -> int:
     del typed
     write(env, files("gradcli.render").joinpath("schema.json").read_text(encoding="utf-8"))
     return ExitStatus.OK
+
+
+# ---- what gradcli runs on, what its output can show, and which extras are missing
+
+PACKAGES = ("typer", "rich", "numpy", "sympy", "mpmath")
+EXTRAS = {
+    "repl": ("prompt_toolkit", "lines one after the other, with history and completion"),
+    "notebook": ("ipython", "%gradcli and %%gradcli in a notebook"),
+    "dask": ("dask", "gradcli.answer on a cluster"),
+    "torch": ("torch", "what --code torch prints can be run"),
+    "jax": ("jax", "what --code jax prints can be run"),
+}
+"""The extras with the package that each of them brings, and what it adds."""
+SHOWN = (*DEFAULTS, "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM", "COLUMNS")
+"""Variables of the environment that change what is printed."""
+LONGEST = 40
+
+
+def version_of(package: str) -> str | None:
+    """Return the version of a package that is installed, None for one that is not."""
+    from importlib import metadata
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def problems(env: Environment) -> Iterator[str]:
+    """Yield what is wrong with the variables that stand for options."""
+    for variable, words in DEFAULTS.items():
+        try:
+            refuse_value(variable, env.variables.get(variable) or words[0], words)
+        except GradcliError as error:
+            yield f"{error.message}: {error.hint}"
+
+
+def examined(env: Environment) -> dict[str, Any]:
+    """Return the JSON document of what is there."""
+    import platform
+
+    encoding = env.encoding(env.stdout)
+    return {
+        "schema": 1,
+        "version": __version__,
+        "python": {"version": platform.python_version(), "implementation": platform.python_implementation()},
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "packages": {name: version_of(name) for name in PACKAGES},
+        "output": {
+            "terminal": env.stdout_is_terminal,
+            "columns": terminal_width(env),
+            "colors": env.coloured(env.stdout),
+            "encoding": encoding,
+            "unicode": is_utf(encoding),
+        },
+        "input": {"terminal": env.stdin is not None and is_terminal(env.stdin)},
+        "variables": {name: env.variables[name] for name in SHOWN if env.variables.get(name)},
+        "problems": list(problems(env)),
+        "extras": [
+            {"name": name, "package": package, "version": version_of(package), "adds": adds}
+            for name, (package, adds) in EXTRAS.items()
+        ],
+        "error": None,
+    }
+
+
+def report_lines(document: dict[str, Any]) -> Iterator[str]:
+    """Yield in lines what is there."""
+    python, output = document["python"], document["output"]
+    yield f"gradcli {document['version']}, {python['implementation']} {python['version']}, {document['platform']}"
+    yield ", ".join(f"{name} {version or 'missing'}" for name, version in document["packages"].items())
+    columns = "any width" if output["columns"] is None else f"{output['columns']} columns"
+    colors = "colours" if output["colors"] else "no colours"
+    letters = output["encoding"] + ("" if output["unicode"] else ", so ASCII alone")
+    yield f"output: {'a terminal' if output['terminal'] else 'no terminal'}, {columns}, {colors}, {letters}"
+    values = [f"{name}={inert(value[:LONGEST], '')}" for name, value in document["variables"].items()]
+    yield f"variables: {', '.join(values) or 'none'}"
+    yield from (f"wrong: {inert(problem, '')}" for problem in document["problems"])
+    for extra in document["extras"]:
+        missing = "" if extra["version"] else f'; pip install "gradcli[{extra["name"]}]"'
+        yield f"extra {extra['name']} ({extra['version'] or 'missing'}): {extra['adds']}{missing}"

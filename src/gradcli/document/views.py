@@ -16,18 +16,7 @@ import numpy as np
 
 from gradcli.document.effects import listing, scalar_name
 from gradcli.document.jacobian import limited, matrix_columns, matrix_formulas, rule_rows
-from gradcli.document.model import (
-    Cell,
-    Column,
-    Derivative,
-    Equation,
-    Equations,
-    Mark,
-    Prose,
-    Section,
-    Settings,
-    Table,
-)
+from gradcli.document.model import Cell, Column, Derivative, Equation, Equations, Mark, Prose, Section, Settings, Table
 from gradcli.document.passes import is_shown
 from gradcli.document.texts import ends, number_in, short, shortened, unnumbered
 from gradcli.document.verdicts import evaluate, proof_text, with_true_formulas

@@ -44,7 +44,7 @@ def whole_index(f: Graph, value: object) -> Any:
     if isinstance(raw, tuple) and all(type(item) is int for item in raw):
         return np.array(raw, dtype=np.intp)
     if f.is_input(value):
-        from gradcli.ops.further.positions import positions
+        from gradcli.ops.further.casting import positions
 
         result = positions(f, value)
         return result if result.ndim else int(result)

@@ -252,7 +252,7 @@ def build_repeat_interleave(x: Value, repeats: Raw, dim: Static = None) -> Value
 
 def repeated_each(x: Value, repeats: Raw, axis: int) -> Value:
     """Return the layers of an axis, each repeated as often as its own count says."""
-    from gradcli.ops.further.positions import positions
+    from gradcli.ops.further.casting import positions
 
     counts = np.atleast_1d(positions(x.f, repeats, "repeats"))
     length = x.shape[axis] if x.ndim else 1

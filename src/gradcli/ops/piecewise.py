@@ -262,7 +262,7 @@ WHERE = declare(
 def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Tensor | None = None) -> Any:
     """x where the condition holds, other elsewhere; of a condition alone the places where it holds"""
     if x is None or other is None:
-        from gradcli.ops.further.positions import places_where
+        from gradcli.ops.further.casting import places_where
 
         return places_where(f, condition, alone=x is other)
     return f(WHERE, condition, x, other)

@@ -14,17 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradcli.document.model import (
-    Cell,
-    Derivative,
-    Document,
-    Equation,
-    Equations,
-    Mark,
-    Settings,
-    Side,
-    Table,
-)
+from gradcli.document.model import Cell, Derivative, Document, Equation, Equations, Mark, Settings, Side, Table
 from gradcli.document.texts import aligned, array_text, short
 from gradcli.errors import GradcliError
 from gradcli.render.layout import fold

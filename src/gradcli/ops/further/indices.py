@@ -15,7 +15,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import Apply, Op
-from gradcli.ops.further.positions import positions, truths, within
+from gradcli.ops.further.casting import positions, truths, within
 from gradcli.ops.further.shapes import MOVES, one_shape
 from gradcli.ops.joining import CAT, PUT
 from gradcli.ops.links import Indices, Raw, Raws, Static

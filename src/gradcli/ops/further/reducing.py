@@ -12,8 +12,8 @@ import numpy as np
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import BEYOND, WITH_OUTPUT, Apply, Entries, Op, Paired, Parts, Text, Torch, beyond, declare
 from gradcli.ops.exactly import is_nan, logaddexp
+from gradcli.ops.further.casting import positions, searched
 from gradcli.ops.further.indices import reduced
-from gradcli.ops.further.positions import positions, searched
 from gradcli.ops.further.shapes import cat
 from gradcli.ops.joining import CAT, build_cat
 from gradcli.ops.linear_algebra import pairs_along

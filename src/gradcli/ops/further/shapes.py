@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import Entries, Op, Text
-from gradcli.ops.further.positions import positions, truths
+from gradcli.ops.further.casting import positions, truths
 from gradcli.ops.joining import INDEX, PART, build_cat
 from gradcli.ops.links import Array, Axes, Indices, Library, Mask, Raw, Raws, Shape, Static
 from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, whole_numbers

@@ -12,13 +12,7 @@ import numpy as np
 
 from gradcli.runner.libraries.jax_arrays import array, converted, numbers, stopped
 from gradcli.runner.libraries.torch_function import Call, note_custom, parts_of_node
-from gradcli.runner.libraries.transformed import (
-    Applied,
-    Convention,
-    shown_type,
-    transformation,
-    transformations,
-)
+from gradcli.runner.libraries.transformed import Applied, Convention, shown_type, transformation, transformations
 from gradcli.runner.library import TABLE, always, attributes_of, native
 from gradcli.runner.printing import format_template, to_str
 from gradcli.runner.python.containers import entry, take

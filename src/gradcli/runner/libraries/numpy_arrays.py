@@ -13,17 +13,7 @@ from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.exceptions import exception_class
 from gradcli.runner.libraries.numpy_functions import NAMES, NumpyFunction, any_flows
 from gradcli.runner.library import READERS, TABLE, Setting, always, native, own_attributes, record
-from gradcli.runner.numpy_values import (
-    back,
-    by_numpy,
-    flows,
-    from_real,
-    lengths,
-    real,
-    size_of,
-    to_real,
-    to_reals,
-)
+from gradcli.runner.numpy_values import back, by_numpy, flows, from_real, lengths, real, size_of, to_real, to_reals
 from gradcli.runner.python.builtins import FLOAT, NDARRAY, item_of
 from gradcli.runner.python.containers import put, subscript, take
 from gradcli.runner.python.operators import note_text, read_number, rearrange

@@ -18,18 +18,7 @@ from gradcli.runner.python.containers import take
 from gradcli.runner.python.host_attributes import DUNDERS, count
 from gradcli.runner.python.operators import equal, hashable, operate, truth
 from gradcli.runner.state import Run, constant
-from gradcli.runner.values import (
-    UNBOUND,
-    Class,
-    Closure,
-    Factory,
-    Hosted,
-    Instance,
-    Named,
-    Property,
-    Tensor,
-    extra_of,
-)
+from gradcli.runner.values import UNBOUND, Class, Closure, Factory, Hosted, Instance, Named, Property, Tensor, extra_of
 
 
 # ---- collections

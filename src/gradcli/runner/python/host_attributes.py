@@ -13,18 +13,8 @@ from typing import Any
 from gradcli.runner.exceptions import Raised, raised
 from gradcli.runner.library import plain_value
 from gradcli.runner.printing import format_template
-from gradcli.runner.python.calls import (
-    OF_CLASSES,
-    bound,
-    native_name,
-)
-from gradcli.runner.python.containers import (
-    augmented,
-    iterate,
-    put,
-    subscript,
-    take,
-)
+from gradcli.runner.python.calls import OF_CLASSES, bound, native_name
+from gradcli.runner.python.containers import augmented, iterate, put, subscript, take
 from gradcli.runner.python.operators import (
     COMPARED,
     HOST_KINDS,
