@@ -145,7 +145,7 @@ def test_an_expression_is_written_as_mathematics(text, written):
     "x @ W", "x @ y", "(x @ W) @ y", "(X @ W + x) @ V", "maximum(x, W) @ V", "tanh(W @ x) @ V", "x @ W * x @ y",
     "x.T @ W", "2*x @ (W + y)", "(x * X) @ y", "x @ (X @ W + y)", "(x @ y) * x @ W", "-x @ W @ V", "(X[0] + x) @ W",
     "X @ (x @ W)", "maximum(x * x, minimum(x[-1], -0.5)) * X[:, 1]", "X[0] @ W", "W[:1] @ X @ x",
-    "sum(X, 0) @ W", "sum(X, 0) * X @ y", "sum(X) * x @ W", "X**2 @ W",
+    "sum(X, 0) @ W", "sum(X, 0) * X @ y", "sum(X) * x @ W", "X**2 @ W", "x[:, None] * y",
 ])  # fmt: skip
 def test_a_product_is_turned_only_where_its_numbers_stay(text):
     arrays = {name: np.random.default_rng(place).normal(size=(2, 2)) for place, name in enumerate("XWV")}

@@ -82,14 +82,13 @@ def axes_in(answer: Explained, sections: Sequence[Section]) -> Axes:
     def reader() -> Reader:
         from gradcli.explanation.rereading import Reader
 
-        lines = {row.left: row.value for section in sections for row in equations_of(section) if row.value is not None}
-        lines |= {f"{rule.name}.grad": rule.value for rule in answer.rules}
-        values = {name: value for name, value in lines.items() if isinstance(name, str) and name.isidentifier()}
+        rows = [row for section in sections for row in equations_of(section) if row.value is not None]
+        lines = {row.left: row.value for row in rows if isinstance(row.left, str)}
+        cotangents = {name[:-5]: value for name, value in lines.items() if name.endswith(".grad")}
+        cotangents |= {rule.name: rule.value for rule in answer.rules}
+        values = {**cotangents, **{name: value for name, value in lines.items() if name.isidentifier()}}
         values |= {**answer.constants, **answer.named_values, **answer.inputs, "v": answer.v}
         values |= {value.name: value.value for value in answer.values}
-        cotangents = {
-            name[:-5]: value for name, value in lines.items() if isinstance(name, str) and name[-5:] == ".grad"
-        }
         return Reader(values, cotangents)
 
     names = {label: name for name, label in answer.labels.items()}

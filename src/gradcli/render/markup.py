@@ -275,8 +275,11 @@ class Columns(ast.NodeTransformer):
                 return max(sides) - (is_product and 1 in sides) if len(sides) == 2 else None
             case ast.Subscript(array, place):
                 axes, places = self.axes_of(array), place.elts if isinstance(place, ast.Tuple) else [place]
+                new = sum(isinstance(one, ast.Constant) and one.value is None for one in places)
                 picked = [self.axes_of(one) for one in places if not isinstance(one, ast.Slice)]
-                return None if axes is None or any(picked) or None in picked else axes - len(picked)
+                if axes is None or picked.count(0) + new < len(picked):
+                    return None
+                return axes + 2 * new - len(picked)
             case ast.Name() | ast.Call() | ast.Attribute():
                 return self.axes(ast.unparse(node))
         return None
