@@ -13,7 +13,7 @@ from gradcli.engine.graph import Node, Operation
 from gradcli.engine.reverse import backward
 from gradcli.errors.hints import counted, index_of, listed, short_array
 from gradcli.exact.work import ROUNDING
-from gradcli.explanation.jacobians import Jacobian, one_hot
+from gradcli.explanation.jacobians import Jacobian
 from gradcli.explanation.notes import chooses_by_value
 from gradcli.explanation.rereading import NAME
 from gradcli.explanation.results import Backward, Dust, Note
@@ -240,7 +240,7 @@ def weigh(
             ones,
             Weighted({name: g / size for name, g in ones.grad.items()}, ones.dust),
             row,
-            weighted(one_hot(run.value.shape, row), jacobians, dust),
+            weighted(np.eye(v.size, 1, -row).reshape(run.value.shape), jacobians, dust),
             int(hot[0]) if len(hot) == 1 and v[hot[0]] == 1 else None,
             "sum" if (v == 1).all() else "mean" if (v == 1 / size).all() else "",
             find_shared(jacobians),
