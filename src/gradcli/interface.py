@@ -53,7 +53,7 @@ class Explanation(Explained):
 
     def jvp(self, u: Any) -> Tangent:
         """Return J·u by a forward pass; ``u`` is an array, or one for each variable by its name."""
-        return self._view("jvp", u)  # type: ignore[no-any-return]
+        return self._view("jvp", {"": None} if u is None else u)  # type: ignore[no-any-return]
 
     def hessian(self, u: Any = None) -> Hessian:
         """Return the second derivative of y, or of v·y; with ``u``, as that of ``jvp``, its product with that too."""

@@ -12,6 +12,8 @@ import pytest
 import gradcli
 from generator.aliases import leaves, random_writes
 from gradcli.explanation.evaluation import Function
+from gradcli.language.statements import writes_result
+from gradcli.ops import METHODS
 from oracles import portion
 
 torch = pytest.importorskip("torch")
@@ -51,6 +53,12 @@ def remarks_of(function, given):
         return {kind for kind, _ in function.evaluate(given).graph.remarks}, ""
     except gradcli.GradcliError as error:
         return set(), error.message
+
+
+def test_what_writes_is_a_method_of_pytorch():
+    names = [f"{name}_" for name in METHODS if writes_result(f"{name}_")]
+    assert {"absolute_", "multiply_", "masked_fill_"} <= set(names)
+    assert [name for name in names if not hasattr(torch.Tensor, name)] == []
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"seed {SEED}, number {number}")

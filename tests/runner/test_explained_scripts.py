@@ -54,6 +54,23 @@ def test_a_function_alone_has_its_parameters_as_inputs():
     assert gradcli.explain("lambda t: t**3", t=2.0).grad["t"].item() == 12.0
 
 
+DESCENT = """import numpy as np
+X, W, b = np.array([[1., 2.], [0.5, -1.]]), np.array([1., -1.]), np.zeros(2)
+for i in range(3):
+    loss = ((X @ W + b)**2).mean()
+    dW, db = X.T @ (X @ W + b), X @ W + b
+    STEP
+"""
+
+
+@pytest.mark.parametrize("step", ["W = W - 0.1*dW; b = b - 0.1*db", "W -= 0.1*dW; b -= 0.1*db"])
+def test_a_variable_that_a_loop_updates_is_the_one_that_the_loss_was_computed_from(step):
+    script = DESCENT.replace("STEP", step)
+    both = gradcli.explain(script, of="loss", wrt=["W", "b"]).grad
+    for name in "Wb":
+        np.testing.assert_allclose(gradcli.explain(script, of="loss", wrt=[name]).grad[name], both[name], rtol=1e-12)
+
+
 def test_a_value_that_decides_which_lines_run_may_be_another():
     text = "import torch\nx = torch.tensor(2., requires_grad=True)\ny = x**2 if x > 1 else x**3\ny.backward()"
     assert gradcli.explain(text).grad["x"].item() == 4.0

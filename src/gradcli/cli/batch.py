@@ -193,7 +193,7 @@ def answer(env: Environment, typed: Typed) -> ExitStatus:
     bounds, symbolic = budget_from(typed["budget"]), not typed["no_symbolic"]
     records = Records(Wanted(symbolic, fields_of(names, symbolic), typed["strict"], bounds, typed["debug"]))
     limits, tally = limits_of(typed, bounds), Tally()
-    alone = output is not None or quiet or not env.stdout_is_terminal
+    alone = output not in (None, "-") or quiet or not env.stdout_is_terminal
     with (
         opened(env, source or "-") as (read, size),
         written(env, output, source or "-", quiet) as put,

@@ -197,7 +197,8 @@ def converse(env: Environment, typed: Any) -> None:
     if env.stdin is None or not is_terminal(env.stdin) or not env.stdout_is_terminal or env.run is None:
         hint = "explain - reads a program from standard input, and batch answers many"
         raise GradcliError("usage", "repl is for a person at a terminal, and here is none", hint=hint)
-    talk = Talk(env, env.run, [word for bound in typed["budget"] or () for word in ("--budget", bound)])
+    more = [word for bound in typed["budget"] or () for word in ("--budget", bound)]
+    talk = Talk(env, env.run, more + ["--debug"] * bool(typed["debug"]))
     try:
         session = prompter(talk)
     except ImportError:

@@ -32,6 +32,7 @@ from gradcli.ops.declare import (
 from gradcli.ops.elementwise import log_of_sum
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import (
+    AUXILIARY,
     OUT,
     Array,
     At,
@@ -124,10 +125,27 @@ def long_running_links(x: Array, out: Array, dim: int, index: Indices) -> list[L
     if np.all(x != 0):
         quotient = Explicit(lambda s, y, x: y / x)
         return [pairs_along(out, dim, Order.NOT_BEFORE, 1.0, quotient, (OUT, "row"), (0, "column"))]
-    places, slopes = np.moveaxis(index, 0, -1), running_slopes(np.moveaxis(x, dim, -1))
-    rows, columns = (np.broadcast_to(p, slopes.shape) for p in (places[..., None, :], places[..., :, None]))
-    later = np.broadcast_to(np.triu(np.ones(slopes.shape[-2:], dtype=bool)), slopes.shape)
-    return [Links(rows[later], columns[later], slopes[later])]
+    return [links_before_zero(x, out, dim), links_of_zero(np.moveaxis(x, dim, 0), index)]
+
+
+def links_before_zero(x: Array, out: Array, dim: int) -> Contraction:
+    """Return the links to the entries before the first 0 of a line, y[i]/x[j]; those to all others are 0."""
+    before = np.cumsum(x == 0, axis=dim) == 0
+    inverse = np.where(before, 1 / np.where(before, x, 1.0), 0.0)
+    factor = Explicit(lambda s, y, inverse: y * inverse)
+    links = pairs_along(out, dim, Order.NOT_BEFORE, 1.0, factor, (OUT, "row"), (AUXILIARY, "column"))
+    return replace(links, auxiliary=("1/{}", inverse))
+
+
+def links_of_zero(moved: Array, index: Indices) -> Links:
+    """Return the links to the first 0 of each line: the product of all entries before it and of those up to i."""
+    zeros = np.cumsum(moved == 0, axis=0)
+    first = np.argmax(zeros > 0, axis=0)
+    lead = np.prod(np.where(zeros == 0, moved, 1.0), axis=0)
+    at_zero = (zeros == 1) & (moved == 0)
+    follow = lead * np.cumprod(np.where((zeros > 0) & ~at_zero, moved, 1.0), axis=0)
+    columns = np.broadcast_to(np.take_along_axis(index, first[None], axis=0), index.shape)
+    return Links(index[zeros > 0], columns[zeros > 0], follow[zeros > 0])
 
 
 def running_slopes(x: Array) -> Array:

@@ -482,7 +482,14 @@ def flows(value: Any) -> bool:
 def steps_of(way: str) -> list[tuple[str, Any]]:
     """Return dots and brackets of a way such as ``net.fc1.weight`` or ``params['W1']``: ``.`` or ``[`` and a key."""
     steps: list[tuple[str, Any]] = []
-    node = ast.parse(way, mode="eval").body
+    try:
+        node = ast.parse(way, mode="eval").body
+    except SyntaxError:
+        indexed = re.sub(r"(?:^|\.)(\d+)", r"[\1]", way)  # as PyTorch writes the names of parameters
+        hint = f"write {indexed if indexed[:1] != '[' else 'NET' + indexed}" if indexed != way else None
+        raise GradcliError(
+            "unknown-name", f"'{way}' is no variable, attribute or item of the script", hint=hint
+        ) from None
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
             steps.append((".", node.attr))

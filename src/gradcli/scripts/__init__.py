@@ -192,7 +192,7 @@ class Words:
     """What the lines of one script are called and written in.
 
     ``cotangents`` has the name of each value's cotangent, ``inputs`` the variables and the long arrays of rules,
-    ``largest_size`` the size of the largest number on the way.
+    ``largest`` the size of the largest number on the way.
     """
 
     def __init__(self, dialect: Dialect, answer: Explained, lines: Iterable[Line], extra: tuple[str, ...]) -> None:

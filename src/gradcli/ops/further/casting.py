@@ -1,4 +1,4 @@
-"""Numbers read as others: casts, arrays made like another one, masks and positions, which have no derivative."""
+"""Numbers read as others: casts, arrays made like another one, powers on a scale; and masks and positions."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ def build_numpy_logspace(
     return build_logspace(f, start, stop, whole(num, "num") + 1, base)[:-1]
 
 
-# ---- Positions: integers that say which entries are meant, and functions that give them. They have no der
+# --- positions: integers that say which entries are meant ---
 
 indexed = partial(function, family="indices")
 
