@@ -31,7 +31,7 @@ class ExitStatus(IntEnum):
     OK = 0
     """Answered, and the routes agree; also when the reader closed the pipe."""
     DISAGREE = 1
-    """Answered, but the routes disagree, only one of them is finite, or digits are lost."""
+    """Answered, but the routes disagree, only one is finite, or digits are lost; or a script raised."""
     USAGE = 2
     """The command line, program, name, shape, value, file or budget is at fault."""
     NOT_FINITE = 3
