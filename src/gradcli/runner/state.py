@@ -560,6 +560,7 @@ def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) ->
     if outer is None or isinstance(base, Detached):
         return View(base, look, made, dtype, made_by)
     view = View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
+    view.library = base.library
     view.part = min(base.part, 0)  # type: ignore[attr-defined]
     return view
 

@@ -23,7 +23,7 @@ from gradcli.ops.neural import as_numbers
 from gradcli.ops.reductions import PROD_ALONG, SUM
 from gradcli.ops.statistics import AMAX, AMIN
 from gradcli.ops.values import Axis, Value, as_builder, common_shape, number, one_axis, require, where
-from gradcli.ops.vocabulary import LIKE_FIRST, Function, function, register
+from gradcli.ops.vocabulary import KEPT, LIKE_FIRST, Function, function, register
 
 indexed = partial(function, family="indices", kinds=MOVES)
 
@@ -133,7 +133,7 @@ def where_method(x: Value, mask: Raw, other: Value) -> Value:
 
 
 WHERE = "x where the condition holds, other elsewhere"
-register(Function("Tensor.where", as_builder(where_method), (), ("where",), WHERE, "indices"))
+register(Function("Tensor.where", as_builder(where_method), (), ("where",), WHERE, "indices", kinds=KEPT))
 
 
 @indexed("embedding", "functional")

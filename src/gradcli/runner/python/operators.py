@@ -30,6 +30,7 @@ from gradcli.runner.numpy_values import BY_SIGN, COMPARED, METHODS, flows
 from gradcli.runner.state import Run, span_of
 from gradcli.runner.values import (
     FLOATS,
+    INTEGERS,
     TITLES,
     UNBOUND,
     VIEWS,
@@ -400,7 +401,8 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
         refuse_kinds(run, sign, a, b, kinds)
     if sign in ("<<", ">>"):
         run.charge_together(np.asarray(value_of(x)), np.asarray(value_of(y)))
-        return run.make(BY_SIGN[sign](value_of(x), value_of(y)), None, library)
+        shifted = BY_SIGN[sign](value_of(x), value_of(y))
+        return wrap_result(run, shifted, together(run, [a, b], library), library)
     by_float = category(b.dtype) == 2 if isinstance(b, Tensor) else type(b) is float
     op = STEEP_POWER if library == "jax" and sign == "**" and by_float else OPERATORS[sign, 2]
     if sign in COMPARED or sign in "&|^":
@@ -568,7 +570,8 @@ def quotient_type(run: Run, dtype: str) -> str:
 def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = None) -> Any:
     """Return a result of the table as a tensor of a type; what has lost its fractions is cut to it."""
     kind = kind_of(value_of(made))
-    if kind != ("f", "i", "b")[2 - category(dtype)]:
+    is_narrow = kind == "i" and dtype in INTEGERS and dtype != "int64"
+    if is_narrow or kind != ("f", "i", "b")[2 - category(dtype)]:
         if category(dtype) == 1 or kind == "f":
             made = as_dtype(value_of(made), dtype)
         elif category(dtype) == 2:
