@@ -506,7 +506,10 @@ def judge_claims(
     variables = {pair.value: variable for variable, pair in claims.by_input.items()}
     typed = [one for one in expected if one.variable not in variables]
     expected = [one for one in expected if one.variable in variables]
-    nodes = {one.variable: ways_to(claims, point, variables[one.variable]) for one in expected}
+    nodes = {
+        one.variable: frozenset(node.index for node in ancestors(claims.tensor(point, variables[one.variable]).node))
+        for one in expected
+    }
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
     if not claims.asked_for:
         forward = forward_nodes(claims, point)
@@ -549,10 +552,7 @@ def forward_nodes(claims: Claims, point: Mapping[str, Any]) -> frozenset[int]:
 
 
 def is_meant(
-    one: Expectation,
-    nodes: Mapping[str, frozenset[int]],
-    trusted: Sequence[frozenset[int]],
-    forward: frozenset[int],
+    one: Expectation, nodes: Mapping[str, frozenset[int]], trusted: Sequence[frozenset[int]], forward: frozenset[int]
 ) -> bool:
     """Return whether a gradient that is wrong, and was found by its name alone, is one of the output.
 
@@ -677,11 +677,6 @@ def right_digits_of(claim: Array, truth: Array) -> float:
     size = float(np.max(np.abs(truth), initial=0.0))
     error = float(np.max(np.abs(claim - truth), initial=0.0))
     return ALL if not error else min(ALL, max(0.0, -float(np.log10(error / size)))) if size else 0.0
-
-
-def ways_to(claims: Claims, point: Mapping[str, Any], variable: str) -> frozenset[int]:
-    """Return the nodes that the gradient by an input is computed from, and its own."""
-    return frozenset(node.index for node in ancestors(claims.tensor(point, variable).node))
 
 
 def first_wrong(claims: Claims, wrong: Sequence[InnerGradient], before: frozenset[int], variable: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradcli.errors import GradcliError, Place, Span
+from gradcli.errors import GradcliError, Place
 from gradcli.errors.hints import did_you_mean
 from gradcli.exact.real import Real, array, digits, lifted
 from gradcli.exact.run import decisions_in_doubles, first_difference, run
@@ -464,18 +464,15 @@ def formula_numbers(text: str, exact: Exact, names: Mapping[str, Any], output: s
             earlier = numbers
     except GradcliError as error:
         error.place = Place(text, "--expect")
-        error.span = None if error.span is None or error.span[0] < begin else moved_span(error.span, -begin)
+        error.span = (
+            None if error.span is None or error.span[0] < begin else (error.span[0] - begin, error.span[1] - begin)
+        )
         raise
     return ExpectedNumbers(numbers, [Decimal(-1)] * len(numbers), shape)
 
 
 FEW, FAR = 64, 400
 """Numbers of a formula whose digits are many from the start, and how many."""
-
-
-def moved_span(span: Span, by: int) -> Span:
-    """Return a place in a text that stands elsewhere in another."""
-    return span[0] + by, span[1] + by
 
 
 def as_inputs(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

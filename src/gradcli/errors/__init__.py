@@ -163,8 +163,5 @@ class Budget:
 def over_budget(name: str, bound: float, what: str, span: Span | None = None) -> GradcliError:
     """Return the error that refuses ``what`` because it passes the bound ``name``."""
     return (GivenUp if name in ("seconds", "memory") else GradcliError)(
-        "budget",
-        f"{what}: more than the budget '{name}' of {bound:,}",
-        span=span,
-        facts=OverBudget(name, bound),
+        "budget", f"{what}: more than the budget '{name}' of {bound:,}", span=span, facts=OverBudget(name, bound)
     )

@@ -461,8 +461,7 @@ def confirm_gradient(
     """Hold a gradient against the true sums; return where vᵀ·J and it are what rounding left, in the input's shape."""
     grad, vjp = np.ravel(sums.grad[name]), np.ravel(sums.vjp[name])
     scale = TermSizes(
-        np.ravel(jacobian.scale(run.seed)),
-        lambda: np.ravel(replace(jacobian, sizes=sizes.rounded).scale(run.seed)),
+        np.ravel(jacobian.scale(run.seed)), lambda: np.ravel(replace(jacobian, sizes=sizes.rounded).scale(run.seed))
     )
     dust = np.zeros((2, grad.size), dtype=bool)
     for j, terms in enumerate(truths):

@@ -155,12 +155,7 @@ def follow_run(run: Run, backward: list[Backward]) -> tuple[list[Backward], list
 
 
 def confirm_where(
-    ask: Ask,
-    run: Run,
-    jacobians: Mapping[str, Jacobian],
-    backward: Sequence[Backward],
-    routes: Agreement,
-    lost: bool,
+    ask: Ask, run: Run, jacobians: Mapping[str, Jacobian], backward: Sequence[Backward], routes: Agreement, lost: bool
 ) -> Confirmation | None:
     """Hold the numbers of a run against arithmetic with digits to spare, as far as that is affordable.
 

@@ -146,11 +146,7 @@ def index_rule(output: str, name: str, patterns: Sequence[Pattern], examples: Se
 
 
 def patterns_of(
-    rows: Indices,
-    columns: Indices,
-    shapes: tuple[Shape, Shape],
-    entries: Sequence[Expr],
-    letters: Sequence[str],
+    rows: Indices, columns: Indices, shapes: tuple[Shape, Shape], entries: Sequence[Expr], letters: Sequence[str]
 ) -> list[Pattern]:
     """Return the one pattern of all entries of a Jacobian, or that of its diagonal and that of all others.
 

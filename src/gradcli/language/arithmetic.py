@@ -537,11 +537,5 @@ BOTH: Links = (0, 1)
 """Which operands of an operator derivatives flow to."""
 Double = np.float64
 PLAIN_NUMBERS = {(Double, Double), (Double, int), (int, Double)}
-ARRAYS = {
-    (np.ndarray, np.ndarray),
-    (np.ndarray, Double),
-    (Double, np.ndarray),
-    (np.ndarray, int),
-    (int, np.ndarray),
-}
+ARRAYS = {(np.ndarray, np.ndarray), (np.ndarray, Double), (Double, np.ndarray), (np.ndarray, int), (int, np.ndarray)}
 """Kinds of two operands that make floats."""

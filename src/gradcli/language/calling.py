@@ -112,11 +112,6 @@ def holds_whole(value: object) -> bool:
     return whole_array(value.values if type(value) is Pair else value)
 
 
-def is_integral(value: object) -> bool:
-    """Return whether a value is an integer or a truth value, plain or in an array."""
-    return type(value) in (int, bool) or whole_array(value)
-
-
 def condition(regs: Frame, register: int) -> Any:
     """Return the condition of a choice; remarks on one that is no mask."""
     value = regs[register]
@@ -236,7 +231,7 @@ def general_caller(function: Function, arguments: list[Bound], library: str, reg
 
     def run(regs: Frame) -> Any:
         values = [regs[i] for i in numbers]
-        if counts and values and all(map(is_integral, values)):
+        if counts and values and all(type(value) in (int, bool) or whole_array(value) for value in values):
             return of_kinds(regs)
         value = of_kinds(regs) if any(map(holds_whole, values)) else call(regs)
         return value if function.shares else copy_apart(regs[0], value, values)

@@ -152,11 +152,6 @@ def passed(g: Array, _y: Array, _a: Array, _b: Array) -> Array:
     return g
 
 
-def at_root(x: Array, p: Number) -> Mask:
-    """Return where x is 0 and its power has no derivative of each order: p is below 1, or no integer."""
-    return (x == 0) & ((p < 1) | (p % 1 != 0))
-
-
 def is_first(a: Array, b: Array) -> Mask:
     """Return where ``fmax`` takes a: b is no larger, or nan."""
     return (a >= b) | np.isnan(b)
@@ -215,7 +210,7 @@ POW = elementwise("pow", power, power_vjp_base,
               backward=((OF_BASE, f"where({{1}} == 0, 0, {OF_BASE})"), "{g}*{y}*log({0})"),
               rule=lambda active: "power" if 1 not in active else "general power" if 0 in active else "exponential"),
     whole=POWERS, exactly=lambda x, p: np.asarray(x) ** p if isinstance(x, np.ndarray) else one_like(p) * x**p,
-    edge=at_root, domain=((0.2, 2), (-2, 2)),
+    edge=lambda x, p: (x == 0) & ((p < 1) | (p % 1 != 0)), domain=((0.2, 2), (-2, 2)),
     torch=Torch(saves=((0, 1), (0, 1, Keeps.OUTPUT)), saves_of_arrays=((Keeps.OUTPUT,), ())),
     zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"),
     splits_zero=lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False, reads=((0, 1), (OUT, 0, 1)),

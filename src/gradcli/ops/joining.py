@@ -53,11 +53,6 @@ def put_vjp_base(g: Array, _y: Array, _x: Array, _value: Array, *, key: Index) -
     return back
 
 
-def times_written(x: Array, key: Index) -> Indices:
-    """Return how often an assignment at ``key`` writes each entry of ``x``, in flat order."""
-    return np.bincount(np.ravel(np.arange(np.size(x)).reshape(np.shape(x))[key]), minlength=np.size(x))
-
-
 def repeated_index(active: tuple[bool, ...], out: Array, x: Array, value: Number, *, key: Index) -> str:
     """Return what PyTorch makes of an entry that a differentiated value is written to more than once, if there is one.
 
@@ -67,7 +62,7 @@ def repeated_index(active: tuple[bool, ...], out: Array, x: Array, value: Number
     parts = key if isinstance(key, tuple) else (key,)
     if not active[1] or not any(isinstance(part, np.ndarray) and part.dtype != np.bool_ for part in parts):
         return ""
-    times = times_written(x, key)
+    times = np.bincount(np.ravel(np.arange(np.size(x)).reshape(np.shape(x))[key]), minlength=np.size(x))
     if not np.any(times > 1):
         return ""
     first = int(np.argmax(times > 1))

@@ -13,21 +13,7 @@ from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MATRICES
 from gradcli.ops.declare import Apply, Entries, Keeps, Text, Torch, declare, in_one_step, on_others
 from gradcli.ops.joining import STACK
-from gradcli.ops.links import (
-    ONE,
-    Array,
-    At,
-    Contraction,
-    Explicit,
-    Library,
-    Line,
-    Order,
-    Shape,
-    Slot,
-    Static,
-    Tensor,
-    Vjp,
-)
+from gradcli.ops.links import ONE, Array, Contraction, Explicit, Library, Line, Order, Shape, Slot, Static, Tensor, Vjp
 from gradcli.ops.shaping import DIAG, DIAGONAL
 from gradcli.ops.values import LETTERS, Value, require
 from gradcli.ops.values import einsum as einsum_of
@@ -122,16 +108,6 @@ def pairs_along(
     return Contraction(at["row"], at["column"], lengths, weight, factor, slots, line=Line("a", "b", order))
 
 
-def matmul_local(at: At) -> list[Contraction]:
-    """Link ``a @ b`` to one factor with the other as the coefficient."""
-    return [contraction(at.argument, at.values, product_spec(*at.values))]
-
-
-def einsum_local(at: At) -> list[Contraction]:
-    """Link a sum of products to one factor with the product of the others as the coefficient."""
-    return [contraction(at.argument, at.values, at.static["spec"])]
-
-
 def matmul_size(a: Array, b: Array) -> int:
     """Return the elements of ``a @ b``, batches counted generously."""
     if a.ndim <= 2 and b.ndim <= 2:
@@ -221,11 +197,6 @@ LIMBS_FROM = 20_000
 """Terms below which cutting takes longer than multiplying."""
 
 
-def einsum_work(out: Array, *values: Array, spec: str) -> int:
-    """Return the operations of a sum of products."""
-    return max(int(np.size(out)), *map(np.size, values), einsum_size(*values, spec=spec))
-
-
 # --- functions ---
 
 algebra = partial(function, family="linear algebra")
@@ -309,7 +280,7 @@ MATMUL = declare(
     "matmul",
     np.matmul,
     (matmul_vjp_left, matmul_vjp_right),
-    matmul_local,
+    lambda at: [contraction(at.argument, at.values, product_spec(*at.values))],
     size=matmul_size,
     steps=matmul_steps,
     work=matmul_work,
@@ -324,10 +295,10 @@ EINSUM = declare(
     "einsum",
     lambda *values, spec: np.einsum(spec, *values),
     einsum_vjp,
-    einsum_local,
+    lambda at: [contraction(at.argument, at.values, at.static["spec"])],
     size=einsum_size,
     steps=einsum_size,
-    work=einsum_work,
+    work=lambda out, *values, spec: max(out.size, *map(np.size, values), einsum_size(*values, spec=spec)),
     entries=Entries(shaped=True, spec=lambda *values, spec: spec, mentions=on_others),
     torch=Torch(saves=((Keeps.OTHERS,),)),
     text=Text(write=einsum_text, backward=einsum_text_back, rule="sum of products"),

@@ -51,11 +51,6 @@ ILL = 1e6
 """Condition number from which det·inv(A) loses too many digits to stand for the cofactors."""
 
 
-def is_ill(a: Array) -> bool:
-    """Return whether a matrix is so close to singular that its inverse says little about the cofactors."""
-    return bool(np.any(np.linalg.cond(a) > ILL))
-
-
 def cofactor_terms(y: Array, a: Array) -> Array:
     """Return how large the terms are that a cofactor is a difference of.
 
@@ -160,7 +155,7 @@ def det_local(at: At) -> list[Links]:
     rows = columns // (n * n)
     if not np.all(np.isfinite(a)):
         return [Links(rows, columns, np.full(np.size(a), np.nan))]
-    if is_ill(a):
+    if np.any(np.linalg.cond(a) > ILL):
         by_entry = cofactors_by_minors if n <= MOST_MINORS else cofactors
         return [Links(rows, columns, by_entry(a).ravel())]
     flipped = columns.reshape(a.shape).swapaxes(-1, -2).ravel()

@@ -113,9 +113,7 @@ def plan_of(sheet: Sheet, sizes: dict[str, tuple[float, float]], *, tall: bool, 
         labels[line.ends] = (SMALL * letters + 8, 18.0) if line.text else (0.0, 0.0)
     turned = (lambda pair: pair) if tall else (lambda pair: (pair[1], pair[0]))
     drawing = draw(
-        {name: turned(size) for name, size in sizes.items()},
-        {ends: turned(size) for ends, size in labels.items()},
-        GAP,
+        {name: turned(size) for name, size in sizes.items()}, {ends: turned(size) for ends, size in labels.items()}, GAP
     )
     return {
         "size": turned(rounded(drawing.width, drawing.height)),
@@ -126,20 +124,14 @@ def plan_of(sheet: Sheet, sizes: dict[str, tuple[float, float]], *, tall: bool, 
 
 def corners(box: Box, turned: Any) -> list[float]:
     """Return the left, the top, the width and the height of a box."""
-    return [
-        *turned(rounded(box.x - box.width / 2, box.y - box.height / 2)),
-        *turned(rounded(box.width, box.height)),
-    ]
+    return [*turned(rounded(box.x - box.width / 2, box.y - box.height / 2)), *turned(rounded(box.width, box.height))]
 
 
 def edge_plan(drawing: Drawing, ends: tuple[str, str], turned: Any) -> dict[str, Any]:
     """Return the places that an edge runs through, and where its label is."""
     way = drawing.routes[ends]
     label = next((box for box in way[1:-1] if box.width), way[1])
-    return {
-        "stops": [turned(rounded(*stop)) for stop in stops_of(way)],
-        "label": turned(rounded(label.x, label.y)),
-    }
+    return {"stops": [turned(rounded(*stop)) for stop in stops_of(way)], "label": turned(rounded(label.x, label.y))}
 
 
 def rounded(x: float, y: float) -> tuple[float, float]:

@@ -112,13 +112,7 @@ class Generator:
         return self.normal(shape, 0.0, 1.0, dtype)
 
     def normal(
-        self,
-        shape: Shape,
-        mean: Any = 0.0,
-        std: Any = 1.0,
-        dtype: str = "float32",
-        *,
-        contiguous: bool = True,
+        self, shape: Shape, mean: Any = 0.0, std: Any = 1.0, dtype: str = "float32", *, contiguous: bool = True
     ) -> Doubles:
         """Draw ``Tensor.normal_``, or ``torch.normal`` where ``mean`` or ``std`` is an array.
 

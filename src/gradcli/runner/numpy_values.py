@@ -138,8 +138,7 @@ SIZES: dict[str, Callable[..., int]] = {
         lambda start, stop, num=50, *_, **__: lengths(num) * max(size_of(start), size_of(stop)),
     ),
     **dict.fromkeys(
-        ("outer", "kron", "percentile", "quantile"),
-        lambda *given, **_: math.prod(map(size_of, given[:2])),
+        ("outer", "kron", "percentile", "quantile"), lambda *given, **_: math.prod(map(size_of, given[:2]))
     ),
     "meshgrid": lambda *given, **_: math.prod(map(size_of, given)) * len(given),
     "tile": lambda A, reps: size_of(A) * math.prod(many(reps)),

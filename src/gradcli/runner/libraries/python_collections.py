@@ -71,11 +71,7 @@ def tuple_class(name: str, fields: list[str], defaults: list[Any], members: dict
             run.fail("TypeError", f"Expected {len(fields)} arguments, got {len(values)}")
         return make(run, *values)
 
-    shown = {
-        "_fields": tuple(fields),
-        "_field_defaults": optional,
-        "_make": make_of,
-    }
+    shown = {"_fields": tuple(fields), "_field_defaults": optional, "_make": make_of}
     made: Class = Class(name, [TUPLE], shown | members, make, qualified=f"__main__.{name}")
     return made
 

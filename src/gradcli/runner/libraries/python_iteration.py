@@ -27,8 +27,7 @@ def own_kind(host: type) -> Any:
 
 
 Chained, Islice, ZipLongest, TakeWhile, DropWhile = map(
-    own_kind,
-    (itertools.chain, itertools.islice, itertools.zip_longest, itertools.takewhile, itertools.dropwhile),
+    own_kind, (itertools.chain, itertools.islice, itertools.zip_longest, itertools.takewhile, itertools.dropwhile)
 )
 
 
@@ -60,7 +59,7 @@ class Chain:
     attributes: ClassVar[dict[str, Any]] = {
         "from_iterable": lambda run, me: (
             lambda run, parts: run.over(Chained.from_iterable(iterate(run, p) for p in iterate(run, parts)), [iter(())])
-        ),
+        )
     }
 
 
