@@ -231,9 +231,7 @@ TABLE |= {
     )},
     "autograd.checkpoint": lambda run, fun: fun,
     "autograd.extend.defgrad": lambda run, fun, maker, argnum=0: fun.rules.__setitem__(argnum, maker),
-    "autograd.grad_named": lambda run, fun, argname: TABLE["autograd.grad"](
-        run, fun, parameter_names(fun).index(argname)
-    ),
+    "autograd.grad_named": lambda run, fun, argname: GRADIENT(run, fun, parameter_names(fun).index(argname)),
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from gradcli.runner.libraries.numpy_functions import NAMES, NEUTRAL, STEPS, TRAC
 from gradcli.runner.library import ATTRIBUTES, METHODS, TABLE, always, attribute, native
 from gradcli.runner.numpy_values import flows, other_type, to_real
 from gradcli.runner.python.builtins import JAX_ARRAY
-from gradcli.runner.python.calls import COUNTS, no_attribute
+from gradcli.runner.python.calls import COUNTS, Parameters, bound_arguments, no_attribute
 from gradcli.runner.python.containers import entry, iterate, key_of, take
 from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax, quotient_type, together_in_jax
 from gradcli.runner.state import Run, constant
@@ -139,7 +139,7 @@ class JaxFunction(NumpyFunction):
         if of_arrays and arguments and isinstance(arguments[0], list | tuple):
             run.fail_as("jax lists", self.name, type(arguments[0]).__name__)
         if self.name in ("eigh", "eigvalsh", "cholesky"):
-            arguments, named = symmetrized(run, self, *arguments, **named)
+            arguments, named = symmetrized(run, self, arguments, named)
         tensors = tensors_in((*arguments, *named.values()))
         if not any(flows(t) and category(t.dtype) == 2 for t in tensors):
             return self.by_numpy(run, arguments, named)
@@ -160,9 +160,8 @@ class JaxFunction(NumpyFunction):
         """Call NumPy with doubles and long integers; what it does not take, the table may."""
         options = dict(named)
         dtype = options.pop("dtype", None)
-        size, fill_value = options.pop("size", None), None
-        if self.name in SIZED:
-            fill_value = options.pop("fill_value", SIZED[self.name])
+        size = options.pop("size", None)
+        fill_value = options.pop("fill_value", SIZED[self.name]) if self.name in SIZED else None
         places = arguments
         if arguments and isinstance(arguments[-1], DType | Class):
             places, dtype = arguments[:-1], arguments[-1]
@@ -175,8 +174,11 @@ class JaxFunction(NumpyFunction):
                 raise
             return self.by_table(run, self.table, arguments, named)
         if size is not None:
-            beside = [name for name in ("return_index", "return_inverse", "return_counts") if options.get(name)]
-            made = sized(made, size, fill_value, beside)
+            if options.get("axis"):
+                raise run.refuse(f"jnp.{self.name} with a size along a further axis is not part of gradcli")
+            names = ("return_index", "return_inverse", "return_counts")
+            asked = dict(zip(names, arguments[1:], strict=False)) | named
+            made = sized(made, size, fill_value, [name for name in names if asked.get(name) is True])
         values = [x for x in flatten(run, (list(arguments), options))[0] if isinstance(x, Tensor) or type(x) in PLAIN]
         return self.typed(run, made, values, canonical(run, dtype))
 
@@ -219,7 +221,8 @@ WITHOUT_NUMBERS = (
 ROUNDING = ("sign", "floor", "ceil", "rint", "trunc")
 LISTS = ("split", "array_split", "hsplit", "vsplit", "dsplit", "meshgrid", "broadcast_arrays")
 """Functions that give a list of arrays."""
-SIZED = {"nonzero": 0, "where": 0, "argwhere": 0, "flatnonzero": 0, "unique": None}
+SIZED: dict[str, int | None] = dict.fromkeys(("nonzero", "where", "argwhere", "flatnonzero", "setdiff1d"), 0)
+SIZED |= dict.fromkeys(("unique", "union1d", "intersect1d"))
 """Functions that may be told how many entries they give, and what fills up; None are the first entries."""
 OF_PYTHON = ("isscalar", "broadcast_shapes", "ndim", "size", "shape")
 """Functions that give values of Python's."""
@@ -246,16 +249,17 @@ def sized(made: Any, size: int, fill_value: Any, beside: Sequence[str] = ()) -> 
     return whole
 
 
-def symmetrized(
-    run: Run, function: JaxFunction, a: Any, UPLO: Any = "L", symmetrize_input: Any = True, upper: Any = False
-) -> tuple[tuple[Any], dict[str, Any]]:
+def symmetrized(run: Run, function: JaxFunction, arguments: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return what a function of a symmetric matrix is called with: one that is not is made so, unless that is off."""
-    x = array(run, a)
-    if symmetrize_input:
+    extra = ["upper", "symmetrize_input"] if function.name == "cholesky" else ["UPLO", "symmetrize_input"]
+    takes = Parameters(["a", *extra[: 2 * (extra[0] == "UPLO")]], extra, 0, extra)
+    options = bound_arguments(run, function.name, takes, arguments, named)
+    x = array(run, options.pop("a"))
+    if options.pop("symmetrize_input", True):
         x = run.operate("/", run.operate("+", x, run.attribute(x, "mT")), 2)
     elif flows(x):
         raise function.unknown(run, " with symmetrize_input=False")
-    return (x,), {"upper": upper} if function.name == "cholesky" else {"UPLO": UPLO}
+    return (x,), options
 
 
 TABLE |= {
@@ -387,9 +391,7 @@ ATTRIBUTES["weak_type"] = lambda run, x: isinstance(x.dtype, Weak)
 @attribute("at")
 def at(run: Run, x: Tensor) -> At:
     """Begin ``x.at[i].set(y)``."""
-    if x.library != "jax":
-        return no_attribute(run, x, "at")  # type: ignore[no-any-return]
-    return At(x)
+    return At(x) if x.library == "jax" else no_attribute(run, x, "at")
 
 
 def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
@@ -521,10 +523,10 @@ def top_k(run: Run, operand: Any, k: int) -> list[Tensor]:
 def segment_sum(run: Run, data: Any, segment_ids: Any, num_segments: int | None = None, **_: Any) -> Tensor:
     """Return the sums of the entries of each number."""
     x, ids = array(run, data), array(run, segment_ids)
-    numbers = np.asarray(ids.value)
-    count = int(np.max(numbers, initial=-1)) + 1 if num_segments is None else num_segments
+    places = np.asarray(ids.value)
+    count = int(np.max(places, initial=-1)) + 1 if num_segments is None else num_segments
     run.meter.charge(count)
-    if np.any(outside := (numbers < 0) | (numbers >= count)):  # these are in no sum
+    if np.any(outside := (places < 0) | (places >= count)):  # these are in no sum
         x, ids = (entry(run, one, Tensor(np.flatnonzero(~outside), "int64", "jax")) for one in (x, ids))
     return put(run, At(run.make(np.zeros((count, *x.shape[1:])), x.dtype, "jax"), ids), "add", x)
 

@@ -23,7 +23,6 @@ from gradcli.runner.transforms import (
     flatten,
     jacobian_rows,
     mapped,
-    name_of_function,
     pulled,
     pushed,
     seed_for,
@@ -258,7 +257,7 @@ def transformations(ways: Convention) -> dict[str, Callable[..., Any]]:
 
         def pull(run: Run, *v: Any, cotangents: Any = None, **_: Any) -> Any:
             if ways.library == "jax" and len(v) != 1:
-                run.fail_as("jax vjp arguments", name_of_function(function), len(v))
+                run.fail_as("jax vjp arguments", Made(pull, function).name, len(v))
             vs = ways.cotangents(run, done, v[0] if v else cotangents)
             done.call = Call(run, function)
             return done.pull(vs, np.asarray(vs[0].value) if vs else None)
@@ -274,9 +273,7 @@ def transformations(ways: Convention) -> dict[str, Callable[..., Any]]:
     made: dict[str, Callable[..., Any]] = {
         "grad": transformation(ways, "grad", lambda done: done.beside(done.gradient())), "linearize": linearize,
         "jacrev": back, "jacfwd": ahead, "hessian": second(ahead, back), "jvp": jvp, "vjp": vjp,
-        "value_and_grad": transformation(
-            ways, "value_and_grad", lambda done: (done.beside(done.value), done.gradient())
-        ),
+        "value_and_grad": transformation(ways, "value_and_grad", lambda one: (one.beside(one.value), one.gradient())),
         "grad_and_value": transformation(ways, "grad", lambda done: (done.gradient(), done.beside(done.value))),
     }  # fmt: skip
     return {name: taking(ways, name, made[name]) for name in TAKES[ways.library]}
@@ -290,7 +287,9 @@ class Torch(Convention):
 
     def places(self, run: Run, arguments: Sequence[Any], argnums: Any) -> list[int]:
         """Return the places of the arguments to differentiate by."""
-        places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
+        if not isinstance(argnums, tuple | int):
+            run.fail("RuntimeError", f"argnums must be int or Tuple[int, ...], got: {shown_type(run, argnums)}")
+        places = list(argnums) if isinstance(argnums, tuple) else [argnums]
         if not places:
             run.fail("RuntimeError", "argnums must be non-empty")
         for place in places:
