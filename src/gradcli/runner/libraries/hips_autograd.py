@@ -11,6 +11,7 @@ from gradcli.runner.converting import array_of
 from gradcli.runner.libraries.jax_transforms import Plain, linked
 from gradcli.runner.libraries.transformed import Applied, Convention, second, shown_type, transformation
 from gradcli.runner.library import TABLE, native
+from gradcli.runner.printing import to_str
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import Call, Made, flatten, name_of_function, parameter_names, pulled, ravelled
 from gradcli.runner.values import Tensor, category, extra_of
@@ -49,8 +50,6 @@ class Boxes(Convention):
             return leaf
         if type(leaf) is float:
             return Tensor(np.asarray(leaf), "float64", "numpy")
-        from gradcli.runner.printing import to_str
-
         kind = shown_type(run, leaf)
         return run.fail("TypeError", f"Can't find vector space for value {to_str(run, leaf)} of type {kind}.")
 
@@ -139,22 +138,16 @@ def make_hvp(run: Run, fun: Any, argnum: Any, arguments: Any, named: Any) -> Any
 
 def operator(work: Callable[..., Any]) -> Callable[..., Made]:
     """Return a function of functions: ``work(run, fun, argnum, arguments, named)`` does what it gives."""
-
-    def make(run: Run, fun: Any, argnum: Any = 0, *_: Any, **__: Any) -> Made:
-        return Made(lambda run, *arguments, **named: work(run, fun, argnum, arguments, named), fun)
-
-    return make
+    return lambda run, fun, argnum: Made(lambda run, *arguments, **named: work(run, fun, argnum, arguments, named), fun)
 
 
 OPERATORS: dict[str, Callable[..., Made]] = {
     "grad": GRADIENT, "jacobian": JACOBIAN, "hessian": second(JACOBIAN, JACOBIAN), "make_vjp": PULL,
     "value_and_grad": transformation(BOXES, "value_and_grad", lambda done: (done.value, done.gradient())),
-    "grad_and_aux": lambda run, fun, argnum=0: transformation(
+    "grad_and_aux": lambda run, fun, argnum: transformation(
         BOXES, "grad", lambda done: (done.gradient(), done.aux)
     )(run, fun, argnum, has_aux=True),
-    **dict.fromkeys(
-        ("elementwise_grad", "egrad"), transformation(BOXES, "elementwise_grad", elementwise_grad)
-    ),
+    **dict.fromkeys(("elementwise_grad", "egrad"), transformation(BOXES, "elementwise_grad", elementwise_grad)),
     "make_jvp": operator(make_jvp), "make_hvp": operator(make_hvp), "deriv": operator(deriv),
     **dict.fromkeys(("hessian_vector_product", "hessian_tensor_product"), operator(product)),
     **dict.fromkeys(
@@ -165,7 +158,9 @@ OPERATORS: dict[str, Callable[..., Made]] = {
     ),
 }  # fmt: skip
 for _name, _operator in OPERATORS.items():
-    native(f"autograd.{_name}", f"autograd.differential_operators.{_name}")(_operator)
+    native(f"autograd.{_name}", f"autograd.differential_operators.{_name}")(
+        lambda run, fun, argnum=0, *, work=_operator: work(run, fun, argnum)
+    )
 
 
 @native("autograd.holomorphic_grad")
@@ -236,9 +231,7 @@ TABLE |= {
     )},
     "autograd.checkpoint": lambda run, fun: fun,
     "autograd.extend.defgrad": lambda run, fun, maker, argnum=0: fun.rules.__setitem__(argnum, maker),
-    "autograd.grad_named": lambda run, fun, argname: TABLE["autograd.grad"](
-        run, fun, parameter_names(fun).index(argname)
-    ),
+    "autograd.grad_named": lambda run, fun, argname: GRADIENT(run, fun, parameter_names(fun).index(argname)),
 }  # fmt: skip
 
 

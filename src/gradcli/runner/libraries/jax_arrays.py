@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -16,37 +16,16 @@ from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note_draw
 from gradcli.runner.exceptions import Raised, exception_class
 from gradcli.runner.libraries.numpy_arrays import ABSTRACT, info, piecewise, set_printoptions
-from gradcli.runner.libraries.numpy_functions import (
-    NAMES,
-    NEUTRAL,
-    STEPS,
-    TRACED,
-    NumpyFunction,
-    reduced,
-    tensors_in,
-    unknown,
-)
+from gradcli.runner.libraries.numpy_functions import NAMES, NEUTRAL, STEPS, TRACED, NumpyFunction, reduced, tensors_in
 from gradcli.runner.library import ATTRIBUTES, METHODS, TABLE, always, attribute, native
 from gradcli.runner.numpy_values import flows, other_type, to_real
 from gradcli.runner.python.builtins import JAX_ARRAY
-from gradcli.runner.python.calls import COUNTS
+from gradcli.runner.python.calls import COUNTS, Parameters, bound_arguments, no_attribute
 from gradcli.runner.python.containers import entry, iterate, key_of, take
 from gradcli.runner.python.operators import PLAIN, SHORT, plain_in_jax, quotient_type, together_in_jax
 from gradcli.runner.state import Run, constant
 from gradcli.runner.transforms import flatten, mapped
-from gradcli.runner.values import (
-    Class,
-    DType,
-    Foreign,
-    Named,
-    Tensor,
-    Weak,
-    as_dtype,
-    category,
-    kind_of,
-    promoted,
-    strong,
-)
+from gradcli.runner.values import Class, DType, Foreign, Named, Tensor, Weak, as_dtype, category, promoted, strong
 
 TABLE |= {
     **dict.fromkeys(("jax.Array", "jax.numpy.ndarray", "jax.typing.ArrayLike"), JAX_ARRAY),
@@ -115,14 +94,13 @@ def converted(run: Run, x: Any, dtype: str | None = None) -> Any:
 def array(run: Run, object: Any, dtype: Any = None, copy: bool = True, order: Any = None, ndmin: int = 0) -> Tensor:
     """Do what ``jnp.array`` does."""
     name = canonical(run, dtype)
-    data = object
-    if isinstance(data, Tensor) or type(data) in PLAIN:
-        made = converted(run, data, name)
+    if isinstance(object, Tensor) or type(object) in PLAIN:
+        made = converted(run, object, name)
     else:
-        if data is None:
+        if object is None:
             run.fail_as("jax None")
-        made = array_of(run, data if isinstance(data, list | tuple | range) else take(run, data), "jax", name)
-        made = converted(run, made, name)
+        items = object if isinstance(object, list | tuple | range) else take(run, object)
+        made = converted(run, array_of(run, items, "jax", name), name)
         made = Tensor(made.node, strong(made.dtype), "jax")
     while len(made.shape) < ndmin:
         made = run.function("jax.numpy.expand_dims", made, 0)
@@ -160,6 +138,8 @@ class JaxFunction(NumpyFunction):
         of_arrays = isinstance(self.host, np.ufunc) or self.name in NEUTRAL or self.name in REDUCTIONS
         if of_arrays and arguments and isinstance(arguments[0], list | tuple):
             run.fail_as("jax lists", self.name, type(arguments[0]).__name__)
+        if self.name in ("eigh", "eigvalsh", "cholesky"):
+            arguments, named = symmetrized(run, self, arguments, named)
         tensors = tensors_in((*arguments, *named.values()))
         if not any(flows(t) and category(t.dtype) == 2 for t in tensors):
             return self.by_numpy(run, arguments, named)
@@ -172,7 +152,7 @@ class JaxFunction(NumpyFunction):
         if self.name in TRACED and (self.table is None or self.table.function.family == "making"):
             return TRACED[self.name](run, *arguments, **named)
         if self.table is None:
-            raise unknown(run, self.name, "jnp")
+            raise self.unknown(run)
         made = self.by_table(run, self.table, arguments, named)
         return list(made) if self.name in LISTS else made
 
@@ -180,7 +160,8 @@ class JaxFunction(NumpyFunction):
         """Call NumPy with doubles and long integers; what it does not take, the table may."""
         options = dict(named)
         dtype = options.pop("dtype", None)
-        size, fill_value = options.pop("size", None), options.pop("fill_value", 0) if self.name in SIZED else 0
+        size = options.pop("size", None)
+        fill_value = options.pop("fill_value", SIZED[self.name]) if self.name in SIZED else None
         places = arguments
         if arguments and isinstance(arguments[-1], DType | Class):
             places, dtype = arguments[:-1], arguments[-1]
@@ -193,7 +174,11 @@ class JaxFunction(NumpyFunction):
                 raise
             return self.by_table(run, self.table, arguments, named)
         if size is not None:
-            made = sized(made, size, fill_value)
+            if options.get("axis"):
+                raise run.refuse(f"jnp.{self.name} with a size along a further axis is not part of gradcli")
+            names = ("return_index", "return_inverse", "return_counts")
+            asked = dict(zip(names, arguments[1:], strict=False)) | named
+            made = sized(made, size, fill_value, [name for name in names if asked.get(name) is True])
         values = [x for x in flatten(run, (list(arguments), options))[0] if isinstance(x, Tensor) or type(x) in PLAIN]
         return self.typed(run, made, values, canonical(run, dtype))
 
@@ -209,7 +194,7 @@ class JaxFunction(NumpyFunction):
         array = np.asarray(made)
         if array.dtype.kind not in "biuf":
             return other_type(run, array)
-        return run.make(array, dtype or self.made_type(run, kind_of(array), values), "jax")
+        return run.make(array, dtype or self.made_type(run, array.dtype.kind.replace("u", "i"), values), "jax")
 
     def made_type(self, run: Run, kind: str, values: list[Any]) -> str:
         """Return the type of a result of a kind of numbers: that of the arguments of this kind, else JAX's own."""
@@ -230,14 +215,15 @@ class JaxFunction(NumpyFunction):
 
 WITHOUT_NUMBERS = (
     "promote_integers", "precision", "preferred_element_type", "unique_indices", "indices_are_sorted", "out_sharding",
-    "device", "copy", "symmetrize_input",
+    "device", "copy",
 )  # fmt: skip
 """Options that change no numbers."""
 ROUNDING = ("sign", "floor", "ceil", "rint", "trunc")
 LISTS = ("split", "array_split", "hsplit", "vsplit", "dsplit", "meshgrid", "broadcast_arrays")
 """Functions that give a list of arrays."""
-SIZED = ("nonzero", "where", "argwhere", "flatnonzero", "unique")
-"""Functions that may be told how many entries they give."""
+SIZED: dict[str, int | None] = dict.fromkeys(("nonzero", "where", "argwhere", "flatnonzero", "setdiff1d"), 0)
+SIZED |= dict.fromkeys(("unique", "union1d", "intersect1d"))
+"""Functions that may be told how many entries they give, and what fills up; None are the first entries."""
 OF_PYTHON = ("isscalar", "broadcast_shapes", "ndim", "size", "shape")
 """Functions that give values of Python's."""
 REDUCTIONS = ("cumsum", "cumprod", "any", "all", "argmax", "argmin", "std", "var", "median")
@@ -252,13 +238,28 @@ def as_numbers(run: Run, x: Any) -> Any:
     return type(x)([as_numbers(run, item) for item in x]) if type(x) in (list, tuple) else to_real(run, x)
 
 
-def sized(made: Any, size: int, fill_value: Any) -> Any:
-    """Return arrays of places cut, or filled up, to a size."""
+def sized(made: Any, size: int, fill_value: Any, beside: Sequence[str] = ()) -> Any:
+    """Return arrays cut, or filled up, to a size; ``beside`` names what ``unique`` gives besides, to the last."""
     if isinstance(made, tuple):
-        return tuple([sized(part, size, fill_value) for part in made])
-    whole = np.full((size, *made.shape[1:]), fill_value, made.dtype)
+        fills, names = {"return_index": None, "return_counts": 0}, [*[""] * (len(made) - len(beside)), *beside]
+        sizes = [len(part) if name == "return_inverse" else size for part, name in zip(made, names, strict=True)]
+        return tuple(map(sized, made, sizes, [fills.get(name, fill_value) for name in names]))
+    whole = np.full((size, *made.shape[1:]), made[0] if fill_value is None else fill_value, made.dtype)
     whole[: len(made)] = made[:size]
     return whole
+
+
+def symmetrized(run: Run, function: JaxFunction, arguments: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return what a function of a symmetric matrix is called with: one that is not is made so, unless that is off."""
+    extra = ["upper", "symmetrize_input"] if function.name == "cholesky" else ["UPLO", "symmetrize_input"]
+    takes = Parameters(["a", *extra[: 2 * (extra[0] == "UPLO")]], extra, 0, extra)
+    options = bound_arguments(run, function.name, takes, arguments, named)
+    x = array(run, options.pop("a"))
+    if options.pop("symmetrize_input", True):
+        x = run.operate("/", run.operate("+", x, run.attribute(x, "mT")), 2)
+    elif flows(x):
+        raise function.unknown(run, " with symmetrize_input=False")
+    return (x,), options
 
 
 TABLE |= {
@@ -279,9 +280,8 @@ def extreme(name: str) -> Callable[..., Tensor]:
 
     def run_it(run: Run, a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Tensor:
         x = array(run, a)
-        if axis is None:
-            axis = tuple(range(len(x.shape)))
-        made = run.function(f"torch.a{name}", x, dim=axis, keepdim=keepdims) if x.shape else x
+        along = tuple(range(len(x.shape))) if axis is None else axis
+        made = run.function(f"torch.a{name}", x, dim=along, keepdim=keepdims) if x.shape else x
         return Tensor(made.node, strong(x.dtype), "jax")
 
     return run_it
@@ -391,11 +391,7 @@ ATTRIBUTES["weak_type"] = lambda run, x: isinstance(x.dtype, Weak)
 @attribute("at")
 def at(run: Run, x: Tensor) -> At:
     """Begin ``x.at[i].set(y)``."""
-    if x.library != "jax":
-        from gradcli.runner.python.calls import no_attribute
-
-        return no_attribute(run, x, "at")  # type: ignore[no-any-return]
-    return At(x)
+    return At(x) if x.library == "jax" else no_attribute(run, x, "at")
 
 
 def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
@@ -411,9 +407,8 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
         part = array(run, value)
     else:
         other = run.function("jax.numpy.broadcast_to", array(run, value), shape)
-        lists = any(
-            isinstance(p, np.ndarray) and p.dtype != np.bool_ for p in (key if isinstance(key, tuple) else (key,))
-        )
+        keys = key if isinstance(key, tuple) else (key,)
+        lists = any(isinstance(p, np.ndarray) and p.dtype != np.bool_ for p in keys)
         if lists and name in ("add", "subtract", "sub"):
             places = run.make(np.arange(math.prod(x.shape)).reshape(x.shape)[key], "int64", "jax")
             change = other if name == "add" else run.operate("*", other, -1)
@@ -421,11 +416,10 @@ def put(run: Run, where: At, name: str, value: Any = None) -> Tensor:
             made = run.function("torch.index_put", flat[0], (flat[1],), flat[2], accumulate=True)
             return Tensor(reshape(run, made, x.shape).node, x.dtype, "jax")
         before = entry(run, x, where.key)
-        part = (
-            run.function(f"jax.numpy.{name}imum", before, other)
-            if name in ("min", "max")
-            else run.operate(WORDS[name], before, other)
-        )
+        if name in ("min", "max"):
+            part = run.function(f"jax.numpy.{name}imum", before, other)
+        else:
+            part = run.operate(WORDS[name], before, other)
     node = part.node if part.shape == shape else run.function("jax.numpy.broadcast_to", part, shape).node
     if category(x.dtype) < 2:
         node = as_dtype(np.asarray(value_of(node)), x.dtype)
@@ -448,9 +442,7 @@ METHODS |= {
 }
 TABLE |= {
     "jax.lax.convert_element_type": as_type, "jax.numpy.astype": as_type,
-    **dict.fromkeys(
-        ("jax.device_put", "jax.device_get", "jax.block_until_ready"), lambda run, tree, *_, **__: tree
-    ),
+    **dict.fromkeys(("jax.device_put", "jax.device_get", "jax.block_until_ready"), lambda run, tree, *_, **__: tree),
     **dict.fromkeys(("jax.devices", "jax.local_devices"), lambda run, *_: [Foreign("CpuDevice(id=0)")]),
     "jax.device_count": always(1), "jax.local_device_count": always(1), "jax.default_backend": always("cpu"),
 }  # fmt: skip
@@ -531,8 +523,11 @@ def top_k(run: Run, operand: Any, k: int) -> list[Tensor]:
 def segment_sum(run: Run, data: Any, segment_ids: Any, num_segments: int | None = None, **_: Any) -> Tensor:
     """Return the sums of the entries of each number."""
     x, ids = array(run, data), array(run, segment_ids)
-    count = int(np.max(ids.value, initial=-1)) + 1 if num_segments is None else num_segments
+    places = np.asarray(ids.value)
+    count = int(np.max(places, initial=-1)) + 1 if num_segments is None else num_segments
     run.meter.charge(count)
+    if np.any(outside := (places < 0) | (places >= count)):  # these are in no sum
+        x, ids = (entry(run, one, Tensor(np.flatnonzero(~outside), "int64", "jax")) for one in (x, ids))
     return put(run, At(run.make(np.zeros((count, *x.shape[1:])), x.dtype, "jax"), ids), "add", x)
 
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from gradcli.runner.libraries.jax_arrays import array, converted, numbers, stopped
 from gradcli.runner.libraries.torch_function import Call, note_custom, parts_of_node
-from gradcli.runner.libraries.transformed import Applied, Convention, shown_type, transformation, transformations
+from gradcli.runner.libraries.transformed import Applied, Convention, shown_type, transformations
 from gradcli.runner.library import TABLE, always, attributes_of, native
 from gradcli.runner.printing import format_template, to_str
+from gradcli.runner.python.calls import Parameters, bound_arguments
 from gradcli.runner.python.containers import entry, take
 from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run
@@ -226,9 +227,7 @@ JAX = Jax()
 
 
 @native("jax.vmap")
-def vmap(
-    run: Run, fun: Any, in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: Any = None, **_: Any
-) -> Made:
+def vmap(run: Run, fun: Any, in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: Any = None) -> Made:
     """Return a function that runs once for each entry of a batch."""
     JAX.function(run, fun)
 
@@ -247,8 +246,12 @@ def tree_of_arrays(run: Run, tree: Any) -> Any:
 
 
 @native("jax.jit")
-def jit(run: Run, fun: Any = None, *, static_argnums: Any = None, static_argnames: Any = None, **_: Any) -> Any:
+def jit(
+    run: Run, fun: Any = None, /, *, static_argnums: Any = None, static_argnames: Any = None, **options: Any
+) -> Any:
     """Return a function that computes with arrays alone: compiled or not, it gives the same numbers."""
+    its = "in_shardings out_shardings donate_argnums donate_argnames keep_unused device backend inline compiler_options"
+    bound_arguments(run, "jit", Parameters((), its.split(), 0, its.split()), (), options)
     if fun is None:
         return lambda run, fun: jit(run, fun, static_argnums=static_argnums, static_argnames=static_argnames)
     JAX.function(run, fun)
@@ -274,9 +277,6 @@ def every(run: Run, tree: Any) -> Any:
 SHARED = transformations(JAX)
 TABLE |= {
     **{f"jax.{name}": work for name, work in SHARED.items()}, "jax.jacobian": SHARED["jacrev"],
-    "jax.value_and_grad": transformation(
-        JAX, "value_and_grad", lambda done: (done.beside(done.value), done.gradient())
-    ),
     "jax.linear_transpose": lambda run, fun, *primals: SHARED["vjp"](run, fun, *primals)[1],
     **dict.fromkeys(  # what they save in memory is the same numbers
         ("jax.checkpoint", "jax.remat", "jax.named_call"),

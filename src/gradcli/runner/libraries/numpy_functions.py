@@ -17,18 +17,7 @@ import numpy as np
 from gradcli.runner.converting import array_of
 from gradcli.runner.events import note_draw
 from gradcli.runner.library import TABLE, drawing, generator_of, methods_of_draws, unseeded
-from gradcli.runner.numpy_values import (
-    as_view,
-    back,
-    by_numpy,
-    estimate,
-    flows,
-    from_real,
-    real,
-    to_real,
-    to_reals,
-    work_of,
-)
+from gradcli.runner.numpy_values import as_view, back, by_numpy, estimate, flows, from_real, to_real, to_reals, work_of
 from gradcli.runner.python.builtins import number_of
 from gradcli.runner.python.calls import call_table, find_table
 from gradcli.runner.python.containers import subscript, take, write_back
@@ -55,11 +44,7 @@ def tensors_in(values: Any, seen: set[int] | None = None) -> list[Tensor]:
     for value in values:
         if isinstance(value, Tensor):
             tensors.append(value)
-        elif (
-            isinstance(value, list | tuple)
-            and id(value) not in seen
-            and any(type(v) not in (int, float) for v in value)
-        ):
+        elif isinstance(value, list | tuple) and id(value) not in seen and {*map(type, value)} - {int, float}:
             seen.add(id(value))
             tensors += tensors_in(value, seen)
     return tensors
@@ -70,11 +55,6 @@ def any_flows(*values: Any) -> bool:
     return any(map(flows, tensors_in(values)))
 
 
-def unknown(run: Run, name: str, library: str = "np") -> Exception:
-    """Return the refusal of a function of what is differentiated."""
-    return run.refuse(f"{library}.{name} of what is differentiated is not part of gradcli")
-
-
 class NumpyFunction:
     """A function of NumPy's."""
 
@@ -83,6 +63,11 @@ class NumpyFunction:
         self.host: Any = getattr(module, name, None) or getattr(np, name, None)
         self.full = f"{prefix}.{name}"
         self.text = f"<ufunc '{name}'>" if isinstance(self.host, np.ufunc) else f"<function {name} at 0x7f0000000000>"
+
+    def unknown(self, run: Run, rest: str = "") -> Exception:
+        """Return the refusal of the function of what is differentiated."""
+        library = "jnp" if self.full.startswith("jax") else "np"
+        return run.refuse(f"{library}.{self.name}{rest} of what is differentiated is not part of gradcli")
 
     @property
     def table(self) -> TableFunction | None:
@@ -115,7 +100,7 @@ class NumpyFunction:
             if self.name in CUT:
                 return cut(run, f"np.{self.name}", tensors, self.by_numpy(run, arguments, named))
         if self.table is None:
-            raise unknown(run, self.name)
+            raise self.unknown(run)
         return self.by_table(
             run, self.table, arguments, {k: v for k, v in named.items() if v is not None or k == "axis"}
         )
@@ -129,7 +114,7 @@ class NumpyFunction:
         if order == "C":
             return call_table(run, table, [x, *shape], named)
         if order != "F":
-            raise run.refuse(f"np.{self.name} with order={order!r} of what is differentiated is not part of gradcli")
+            raise self.unknown(run, f" with order={order!r}")
         lengths = (*shape, *named.values(), -1)[0]
         lengths = tuple(lengths) if isinstance(lengths, tuple | list) else (lengths,)
         turned = run.function("np.reshape", run.function("np.transpose", x), lengths[::-1])
@@ -175,7 +160,7 @@ def ufunc_method(run: Run, function: NumpyFunction, name: str, x: Any, *argument
             a = run.function("reshape", x, *x.shape, *(1,) * len(arguments[0].shape))
             return function(run, a, *arguments, **named)
         if function.name not in WHOLE.get(name, {}):
-            raise unknown(run, f"{function.name}.{name}")
+            raise function.unknown(run, f".{name}")
         options = {"axis": 0} | named if not arguments else named
         return run.function(f"np.{WHOLE[name][function.name]}", x, *arguments, **options)
     given, options = to_reals(run, (x, *arguments), named)
@@ -189,7 +174,7 @@ def add_at(run: Run, function: NumpyFunction, x: Tensor, places: Any, *values: A
     """Do what ``np.add.at`` does: places that stand twice count twice."""
     if any_flows(x, *values):
         if function.name != "add":
-            raise unknown(run, f"{function.name}.at")
+            raise function.unknown(run, ".at")
         parts = places if isinstance(places, tuple) else (places,)
         index = tuple([array_of(run, part, "numpy") for part in parts])
         write_back(run, x, run.function("torch.index_put", x, index, values[0], accumulate=True))
@@ -199,7 +184,7 @@ def add_at(run: Run, function: NumpyFunction, x: Tensor, places: Any, *values: A
 
 def change_in_place(run: Run, host: Any, x: Tensor, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
     """Have NumPy change the array that it is given."""
-    array, (given, options) = np.array(real(x)), to_reals(run, arguments, named)
+    array, (given, options) = np.array(to_real(run, x)), to_reals(run, arguments, named)
     by_numpy(run, lambda: host(array, *given, **options))
     run.write(x, back(array))
 
@@ -420,7 +405,7 @@ def write_traced(run: Run, name: str, x: Tensor, arguments: tuple[Any, ...], nam
     """Write what is differentiated: the function itself says which entry goes where, by their numbers."""
     values = as_array(run, arguments[-1])
     if named or any(traced(a) for a in arguments[:-1]) or not flows(values):
-        raise unknown(run, name)
+        raise run.refuse(f"np.{name} of what is differentiated is not part of gradcli")
     places = np.full(x.shape, -1)
     rest = [to_real(run, a) for a in arguments[:-1]]
     numbers = np.arange(np.size(values.value)).reshape(values.shape)

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.runner.library import TABLE, native
 from gradcli.runner.printing import to_repr
+from gradcli.runner.python.calls import Parameters, bound_arguments
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import (
     Call,
@@ -45,7 +46,6 @@ class Convention:
     kind: str
     library: str
     ordered = bare = False
-
     places: Callable[[Run, Sequence[Any], Any], list[int]]
     """The places of the arguments to differentiate by, of ``argnums``."""
     taken: Callable[[Run, Any, str], tuple[Tensor, bool]]
@@ -191,25 +191,48 @@ class Applied:
 def transformation(ways: Convention, name: str, result: Callable[[Applied], Any]) -> Callable[..., Made]:
     """Return a function of functions: what it makes of one is called with inputs of its own, and gives ``result``."""
 
-    def make(
-        run: Run, fun: Any = None, argnums: Any = 0, has_aux: bool = False, *_: Any, func: Any = None,
-        argnum: Any = None, **__: Any,
-    ) -> Made:  # fmt: skip
-        function, places = ways.function(run, func if fun is None else fun), argnums if argnum is None else argnum
-
-        def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
-            return result(Applied(run, ways, name, function, places, arguments, named, has_aux))
-
-        return Made(run_it, function)
-
-    return make
+    return lambda run, fun, argnums=0, has_aux=False: Made(
+        lambda run, *arguments, **named: result(Applied(run, ways, name, fun, argnums, arguments, named, has_aux)), fun
+    )
 
 
 def second(outer: Callable[..., Made], inner: Callable[..., Made]) -> Callable[..., Made]:
     """Return one transformation of what another gives: ``hessian`` is the Jacobian of a Jacobian."""
-    return lambda run, fun, argnums=0, has_aux=False, *_, **__: outer(
-        run, inner(run, fun, argnums, has_aux), argnums, has_aux
-    )
+    return lambda run, fun, argnums=0, has_aux=False: outer(run, inner(run, fun, argnums, has_aux), argnums, has_aux)
+
+
+def taking(ways: Convention, name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of functions under the parameters that a library gives it: it takes no others."""
+    either, _, alone = TAKES[ways.library][name].partition("*")
+    names, by_name = either.split(), alone.split()
+    rest = by_name.pop(0) if by_name[:1] == ["primals"] else None
+    optional = [one for one in (*names, *by_name) if one not in ("fun", "func", "primals", "tangents")]
+    expected = Parameters(names, optional, 0, by_name, rest)
+
+    def make(run: Run, *arguments: Any, **named: Any) -> Any:
+        values = bound_arguments(run, name, expected, arguments, named)
+        if values.get("holomorphic"):
+            raise run.refuse("complex numbers are not part of gradcli")
+        options = {key: values[key] for key in ("argnums", "primals", "tangents", "has_aux") if key in values}
+        return work(run, ways.function(run, values[names[0]]), **options)
+
+    return make
+
+
+TAKES = {
+    "torch": {
+        "grad": "func argnums has_aux", "grad_and_value": "func argnums has_aux", "hessian": "func argnums",
+        "jacrev": "func argnums * has_aux chunk_size _preallocate_and_copy", "vjp": "func *primals has_aux",
+        "jacfwd": "func argnums has_aux * randomness", "jvp": "func primals tangents * strict has_aux",
+        "linearize": "func *primals",
+    }, "jax": {
+        **dict.fromkeys(("grad", "value_and_grad"), "fun argnums has_aux holomorphic allow_int reduce_axes"),
+        **dict.fromkeys(("jacfwd", "hessian"), "fun argnums has_aux holomorphic"),
+        "jacrev": "fun argnums has_aux holomorphic allow_int", "jvp": "fun primals tangents has_aux",
+        "vjp": "fun *primals has_aux reduce_axes", "linearize": "fun *primals has_aux",
+    },
+}  # fmt: skip
+"""The parameters of functions of functions, by library; those after a star are taken by name alone."""
 
 
 def pushed_through(
@@ -224,38 +247,36 @@ def pushed_through(
 def transformations(ways: Convention) -> dict[str, Callable[..., Any]]:
     """Return the functions of functions that JAX and ``torch.func`` have in common, by name."""
 
-    def jvp(run: Run, func: Any, primals: Any, tangents: Any, has_aux: bool = False, *, strict: bool = False) -> Any:
-        function = ways.function(run, func)
+    def jvp(run: Run, function: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
         ways.pairs(run, primals, tangents)
         return pushed_through(run, ways, function, primals, tangents, has_aux)
 
-    def vjp(run: Run, func: Any, *primals: Any, has_aux: bool = False, **_: Any) -> Any:
-        function = ways.function(run, func)
+    def vjp(run: Run, function: Any, primals: Any, has_aux: bool = False) -> Any:
         done = Applied(run, ways, "vjp", function, tuple(range(len(primals))), primals, None, has_aux)
         value = done.value
 
-        def pull(run: Run, *cotangents: Any, **_: Any) -> Any:
-            vs = ways.cotangents(run, done, cotangents[0] if len(cotangents) == 1 else tuple(cotangents))
+        def pull(run: Run, *v: Any, cotangents: Any = None, **_: Any) -> Any:
+            if ways.library == "jax" and len(v) != 1:
+                run.fail_as("jax vjp arguments", Made(pull, function).name, len(v))
+            vs = ways.cotangents(run, done, v[0] if v else cotangents)
             done.call = Call(run, function)
             return done.pull(vs, np.asarray(vs[0].value) if vs else None)
 
         return (value, Made(pull, function), done.aux) if has_aux else (value, Made(pull, function))
 
-    def linearize(run: Run, func: Any, *primals: Any, has_aux: bool = False) -> Any:
-        function = ways.function(run, func)
+    def linearize(run: Run, function: Any, primals: Any, has_aux: bool = False) -> Any:
         made = run.call(function, [ways.arrays(run, primal) for primal in primals])
         push = Made(lambda run, *vs: pushed_through(run, ways, function, primals, vs, has_aux)[1], function)
         return (made[0], push, made[1]) if has_aux else (made, push)
 
-    jacobians = {name: transformation(ways, name, lambda done: done.beside(done.jacobian())) for name in JACOBIANS}
-    return {
-        "grad": transformation(ways, "grad", lambda done: done.beside(done.gradient())), **jacobians,
-        "hessian": second(jacobians["jacfwd"], jacobians["jacrev"]), "jvp": jvp, "vjp": vjp, "linearize": linearize,
+    back, ahead = (transformation(ways, f"jac{e}", lambda done: done.beside(done.jacobian())) for e in ("rev", "fwd"))
+    made: dict[str, Callable[..., Any]] = {
+        "grad": transformation(ways, "grad", lambda done: done.beside(done.gradient())), "linearize": linearize,
+        "jacrev": back, "jacfwd": ahead, "hessian": second(ahead, back), "jvp": jvp, "vjp": vjp,
+        "value_and_grad": transformation(ways, "value_and_grad", lambda one: (one.beside(one.value), one.gradient())),
+        "grad_and_value": transformation(ways, "grad", lambda done: (done.gradient(), done.beside(done.value))),
     }  # fmt: skip
-
-
-JACOBIANS = ("jacrev", "jacfwd")
-"""Functions that give the same numbers."""
+    return {name: taking(ways, name, made[name]) for name in TAKES[ways.library]}
 
 
 # ---- torch.func, under functorch's names too
@@ -266,7 +287,9 @@ class Torch(Convention):
 
     def places(self, run: Run, arguments: Sequence[Any], argnums: Any) -> list[int]:
         """Return the places of the arguments to differentiate by."""
-        places = list(argnums) if isinstance(argnums, tuple | list) else [argnums]
+        if not isinstance(argnums, tuple | int):
+            run.fail("RuntimeError", f"argnums must be int or Tuple[int, ...], got: {shown_type(run, argnums)}")
+        places = list(argnums) if isinstance(argnums, tuple) else [argnums]
         if not places:
             run.fail("RuntimeError", "argnums must be non-empty")
         for place in places:
@@ -440,7 +463,6 @@ def unpack_dual(run: Run, tensor: Tensor) -> Any:
 
 for _name, _work in {
     **transformations(TORCH),
-    "grad_and_value": transformation(TORCH, "grad", lambda done: (done.gradient(), done.beside(done.value))),
     "functionalize": lambda run, func, **_: func,  # writes in place are none of its effects here either
 }.items():
     native(f"torch.func.{_name}", f"functorch.{_name}")(_work)
