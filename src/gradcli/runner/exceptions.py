@@ -251,12 +251,12 @@ def of_convolution(x: Any, weight: Any, bias: Any = None, groups: int = 1, **nam
 
 
 def of_batch_norm(x: Any, training: bool = False, **named: Any) -> Said:
-    """``batch_norm`` takes as many channels as it has means, which layers leave out, and more than one of each."""
-    shape, first = shape_of(x), training and named.get("running_mean") is None
+    """``batch_norm`` takes as many channels as it has means, and more than one number for each."""
+    shape = shape_of(x)
     channels = shape[1] if len(shape) > 1 else 0
     for name in ("running_mean", "running_var", "weight", "bias"):
         if (count := (*shape_of(named.get(name)), channels)[0]) != channels:
-            return said("normalized channels", "running_mean" if first else name, channels, count)
+            return said("normalized channels", name, channels, count)
     return said("normalized numbers", list(shape)) if training and math.prod(shape) == channels else None
 
 
@@ -436,8 +436,10 @@ WORDS: dict[str, Callable[..., Said]] = {
         lambda a, b: said("batches", [a[0], a[2]], list(b[:2]))),
     "torch.dot": of_dot, "matmul": of_matmul, "linear": of_linear, "addmm": of_addmm,
     **{f"conv{axes}d": of_convolution for axes in (1, 2, 3)}, "batch_norm": of_batch_norm,
-    "layer_norm": lambda x, normalized_shape, **_: said(
-        "normalized shape", [*flat([normalized_shape])], ", ".join(map(str, flat([normalized_shape]))), list(x.shape)),
+    "layer_norm": lambda x, normalized_shape, **_: (
+        None if x.shape[-len(sizes := flat([normalized_shape])) :] == (*sizes,)
+        else said("normalized shape", sizes, ", ".join(map(str, sizes)), list(x.shape))),
+    "pow": lambda x, other, **_: misfit(shape_of(x), shape_of(other)) or said("negative power"),
     "cat": of_cat, "stack": of_stack, "reshape": of_reshape, "expand": of_expand, "permute": of_permute,
     "narrow": of_stretch, "split": of_stretch, "chunk": lambda chunks, **_: said("chunk", chunks),
     "t": lambda x, **_: said("t", len(shape_of(x))), "take": of_take,

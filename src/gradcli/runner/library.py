@@ -381,7 +381,7 @@ def new_hosted(run: Any, kind: Class, base: Class, arguments: Any, named: dict[s
     return made
 
 
-def fill(run: Any, me: Any, *arguments: Any, **named: Any) -> None:
+def fill(run: Any, me: Any, /, *arguments: Any, **named: Any) -> None:
     """Do what ``list.__init__`` and its like do."""
     base = host_of(me.kind)
     if base is None or not isinstance(me, MUTABLE):
