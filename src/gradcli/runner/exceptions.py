@@ -150,7 +150,7 @@ def torch_error(name: str, arguments: Arguments) -> Said:
     error = WORDS[name](**arguments) if name in WORDS else None
     error = error or wrong_dim(name, arguments)
     tensors = [value for value in arguments.values() if isinstance(value, Tensor)]
-    if error is not None or name in WORDS or len(tensors) < 2:
+    if error is not None or name in WORDS or name.startswith("conv") or len(tensors) < 2:
         return error
     return misfit(tensors[0].shape, tensors[1].shape)
 
