@@ -53,9 +53,9 @@ def is_finite(g: Any) -> bool:
     return g is None or bool(np.all(np.isfinite(np.asarray(g, dtype=np.float64))))
 
 
-def own_array(g: Any, shape: tuple[int, ...]) -> Any:
-    """Return a cotangent as a node, or as numbers in an array of their own."""
-    return g if type(g) in NODES else np.array(g).reshape(shape)
+def own_array(g: Any, shape: tuple[int, ...], order: Any = "K") -> Any:
+    """Return a cotangent as a node, or as numbers in an array of their own, by rows or columns in memory."""
+    return g if type(g) in NODES else np.array(g, order=order).reshape(shape)
 
 
 # ---- checks
@@ -335,7 +335,8 @@ def record(run: Run, event: Event, leaf: Tensor, g: Any) -> None:
 
 def accumulate_grad(run: Run, leaf: Tensor, g: Any) -> None:
     """Add a cotangent to the ``.grad`` of a leaf, in place where there is one."""
-    made, before = own_array(g, leaf.shape), leaf.grad
+    order = "F" if np.asarray(leaf.value).flags.fnc else "C"
+    made, before = own_array(g, leaf.shape, order), leaf.grad
     if before is None:
         if type(made) not in NODES and made.size >= LARGE:
             run.meter.hold(made)

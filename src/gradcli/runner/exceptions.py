@@ -150,7 +150,7 @@ def torch_error(name: str, arguments: Arguments) -> Said:
     error = WORDS[name](**arguments) if name in WORDS else None
     error = error or wrong_dim(name, arguments)
     tensors = [value for value in arguments.values() if isinstance(value, Tensor)]
-    if error is not None or name in PRODUCTS or len(tensors) < 2:
+    if error is not None or name in WORDS or name.startswith("conv") or len(tensors) < 2:
         return error
     return misfit(tensors[0].shape, tensors[1].shape)
 
@@ -228,29 +228,36 @@ def of_linear(x: Any, weight: Any, **_: Any) -> Said:
     return said("matrices", math.prod(a[:-1]), a[-1], b[1], b[0])
 
 
-def of_convolution(x: Any, weight: Any, padding: Any = 0, dilation: Any = 1, groups: int = 1, **_: Any) -> Said:
+def of_convolution(x: Any, weight: Any, bias: Any = None, groups: int = 1, **named: Any) -> Said:
     """A convolution takes a batch of channels, or one without a batch, no smaller than its kernel."""
-    shape, kernel = shape_of(x), shape_of(weight)
+    shape, kernel, padding = shape_of(x), shape_of(weight), named.get("padding", 0)
     axes = len(kernel) - 2
     if len(shape) not in (axes + 1, axes + 2):
         return said("convolved axes", axes + 1, axes + 2, f"conv{axes}d", list(shape))
+    if min(flat(named.get("stride", 1))) < 1:
+        return said("convolved stride")
     batch = [1] * (axes + 2 - len(shape)) + list(shape)
     if batch[1] != kernel[1] * groups:
         return said("convolved channels", groups, list(kernel), batch, kernel[1] * groups, batch[1])
+    if bias is not None and shape_of(bias) != kernel[:1]:
+        return said("convolved bias", list(kernel), kernel[0], list(shape_of(bias)))
     if isinstance(padding, str):
         return None
-    sides, steps = ([v] * axes if isinstance(v, int) else list(v) for v in (padding, dilation))
+    sides, steps = ([v] * axes if isinstance(v, int) else list(v) for v in (padding, named.get("dilation", 1)))
     padded = [length + 2 * side for length, side in zip(batch[2:], sides, strict=False)]
     spans = [step * (length - 1) + 1 for length, step in zip(kernel[2:], steps, strict=False)]
-    return said("convolved size", *(" x ".join(map(str, lengths)) for lengths in (padded, spans)))
+    fits = all(span <= length for span, length in zip(spans, padded, strict=False))
+    return None if fits else said("convolved size", *(" x ".join(map(str, sizes)) for sizes in (padded, spans)))
 
 
-def of_batch_norm(x: Any, running_mean: Any = None, weight: Any = None, **_: Any) -> Said:
+def of_batch_norm(x: Any, training: bool = False, **named: Any) -> Said:
     """``batch_norm`` takes as many channels as it has means, and more than one number for each."""
-    shape, counted = shape_of(x), running_mean if weight is None else weight
-    if counted is not None and len(shape) > 1 and shape[1] != counted.shape[0]:
-        return said("normalized channels", shape[1], counted.shape[0])
-    return said("normalized numbers", list(shape))
+    shape = shape_of(x)
+    channels = shape[1] if len(shape) > 1 else 0
+    for name in ("running_mean", "running_var", "weight", "bias"):
+        if (count := (*shape_of(named.get(name)), channels)[0]) != channels:
+            return said("normalized channels", name, channels, count)
+    return said("normalized numbers", list(shape)) if training and math.prod(shape) == channels else None
 
 
 def of_addmm(mat1: Any, mat2: Any, **_: Any) -> Said:
@@ -418,7 +425,6 @@ def of_matrix(name: str) -> Callable[..., Said]:
     return error
 
 
-PRODUCTS = ("mm", "mv", "torch.dot", "bmm", "matmul", "linear", "addmm")
 WORDS: dict[str, Callable[..., Said]] = {
     "mm": of_shapes(
         (2, 2), lambda a, b: said("self no matrix" if len(a) != 2 else "mat2 no matrix"),
@@ -430,9 +436,10 @@ WORDS: dict[str, Callable[..., Said]] = {
         lambda a, b: said("batches", [a[0], a[2]], list(b[:2]))),
     "torch.dot": of_dot, "matmul": of_matmul, "linear": of_linear, "addmm": of_addmm,
     **{f"conv{axes}d": of_convolution for axes in (1, 2, 3)}, "batch_norm": of_batch_norm,
-    "layer_norm": lambda x, normalized_shape, **_: said(
-        "normalized shape", [*flat([normalized_shape])], ", ".join(map(str, flat([normalized_shape]))), list(x.shape)),
-
+    "layer_norm": lambda x, normalized_shape, **_: (
+        None if x.shape[-len(sizes := flat([normalized_shape])) :] == (*sizes,)
+        else said("normalized shape", sizes, ", ".join(map(str, sizes)), list(x.shape))),
+    "pow": lambda x, other, **_: misfit(shape_of(x), shape_of(other)) or said("negative power"),
     "cat": of_cat, "stack": of_stack, "reshape": of_reshape, "expand": of_expand, "permute": of_permute,
     "narrow": of_stretch, "split": of_stretch, "chunk": lambda chunks, **_: said("chunk", chunks),
     "t": lambda x, **_: said("t", len(shape_of(x))), "take": of_take,

@@ -355,11 +355,11 @@ HOSTS: dict[str, Any] = {
 MUTABLE = (list, dict, set, deque)
 
 
-def of_kind(host: Any, like: Any, items: Any) -> Any:
-    """Return a container of a class of the host, with the factory or the bound that another one has."""
+def filling_of(like: Any, items: Any) -> tuple[Any, ...]:
+    """Return what Python makes a container of: items, with the factory or the bound that another one has."""
     if isinstance(like, defaultdict):
-        return host(like.default_factory, items)
-    return host(items, like.maxlen) if isinstance(like, deque) else host(items)
+        return like.default_factory, items
+    return (items, like.maxlen) if isinstance(like, deque) else (items,)
 
 
 def host_of(kind: Class) -> Class | None:
@@ -376,22 +376,20 @@ def new_hosted(run: Any, kind: Class, base: Class, arguments: Any, named: dict[s
         ([], {}) if own and issubclass(host, MUTABLE) else (arguments[:1] if own else arguments, {} if own else named)
     )
     value = run.call(base, given, options)
-    made = of_kind(host, value, value)
+    made = host(*filling_of(value, value))
     made.kind, made.fields = kind, {}
     return made
 
 
-def fill(run: Any, me: Any, *arguments: Any, **named: Any) -> None:
+def fill(run: Any, me: Any, /, *arguments: Any, **named: Any) -> None:
     """Do what ``list.__init__`` and its like do."""
     base = host_of(me.kind)
     if base is None or not isinstance(me, MUTABLE):
         return
     value = run.call(base, list(arguments), named)
-    me.clear()
-    if isinstance(me, list | deque):
-        me.extend(value)
-    else:
-        me.update(value)
+    if isinstance(me, dict):
+        me.clear()
+    type(me).__init__(me, *filling_of(value, value))  # type: ignore[arg-type]
 
 
 def plain_value(me: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.ops.declare import value_of
 from gradcli.runner.exceptions import exception_class
-from gradcli.runner.library import TABLE, native, of_kind, own_attributes
+from gradcli.runner.library import TABLE, filling_of, native, own_attributes
 from gradcli.runner.numpy_values import COMPARED
 from gradcli.runner.printing import format_value, to_repr, to_str
 from gradcli.runner.python.builtins import COLLECTIONS, DICT, INT, STR, TUPLE, type_of
@@ -25,7 +25,7 @@ from gradcli.runner.values import UNBOUND, Class, Closure, Factory, Hosted, Inst
 def make_counter(run: Run, iterable: Any = None, /, **named: Any) -> Counter[Any]:
     """Return a ``Counter``."""
     made: Counter[Any] = Counter()
-    count(run, made, iterable, **named)
+    count(run, made, 1, iterable, **named)
     return made
 
 
@@ -106,7 +106,7 @@ def same_kind(x: Any, items: Any) -> Any:
     """Return a container of the kind of another."""
     if isinstance(x, Named):
         return Named(x.name, dict(zip(x.fields, items, strict=True)), x.kind)
-    made = of_kind(type(x), x, items)
+    made = type(x)(*filling_of(x, items))
     if isinstance(x, Hosted):
         made.kind, made.fields = x.kind, dict(x.fields)
     return made

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
-import heapq
 import itertools
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -402,11 +400,7 @@ TABLE |= {
 }  # fmt: skip
 
 
-# ---- heapq and bisect: Python's own, which ask objects of the script for their order
-TABLE |= {
-    f"heapq.{host.__name__}": lambda run, heap, *items, host=host: host(heap, *items)
-    for host in (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heappushpop, heapq.heapreplace)
-}
+# ---- heapq: what sorts; all else of it, and ``bisect``, stands in the prelude
 TABLE |= {
     "heapq.nsmallest": lambda run, n, items, key=None: list(sorted_(run, items, key=key))[: max(n, 0)],
     "heapq.nlargest": lambda run, n, items, key=None: list(sorted_(run, items, key=key, reverse=True))[: max(n, 0)],
@@ -414,21 +408,6 @@ TABLE |= {
         sorted_(run, [item for part in parts for item in iterate(run, part)], key=key, reverse=reverse)
     ),
 }
-
-
-def searching(search: Any) -> Any:
-    """Return ``bisect_left`` or ``bisect_right`` for a list, or an array, of the script."""
-
-    def run_it(run: Run, a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> Any:
-        measure = None if key is None else lambda item: run.call(key, [item])
-        return search(a if isinstance(a, list) else take(run, a), x, lo, hi, key=measure)
-
-    return run_it
-
-
-for _end in ("_left", "_right", ""):
-    for _word in ("bisect", "insort"):
-        TABLE[f"bisect.{_word}{_end}"] = searching(getattr(bisect, _word + _end))  # of these six names
 
 
 # ---- contextlib

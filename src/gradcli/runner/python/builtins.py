@@ -356,14 +356,9 @@ def extreme(sign: str, word: str) -> Any:
 def sorted_(run: Run, items: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
     values = take(run, items)
     keys = values if key is None else [run.call(key, [item]) for item in values]
-
-    def compare(i: int, j: int) -> int:
-        if truth(run, operate(run, "<", keys[i], keys[j])):
-            return -1
-        return 1 if truth(run, operate(run, "<", keys[j], keys[i])) else 0
-
+    compared = cmp_to_key(lambda a, b: -truth(run, operate(run, "<", a, b)))  # sorting asks for ``<`` alone
     simple = all(type(k) in (int, float) for k in keys) or all(type(k) is str for k in keys)
-    order = sorted(range(len(values)), key=keys.__getitem__ if simple else cmp_to_key(compare), reverse=reverse)
+    order = sorted(range(len(values)), key=keys.__getitem__ if simple else lambda k: compared(keys[k]), reverse=reverse)
     return [values[k] for k in order]
 
 
@@ -420,17 +415,17 @@ def filter_(run: Run, function: Any, items: Any) -> Any:
 
 
 @builtin
-def round_(run: Run, x: Any, digits: Any = None) -> Any:
-    if isinstance(x, Tensor) and x.library == "torch":
-        return run.function("torch.round", x, **({} if digits is None else {"decimals": digits}))
-    if isinstance(x, Tensor) and (x.shape or digits is not None):
-        return run.function("np.round", x, digits or 0)
-    x = number_of(run, x)
-    if (made := ask(run, x, "__round__", *([] if digits is None else [digits]))) is not UNBOUND:
+def round_(run: Run, /, number: Any, ndigits: Any = None) -> Any:
+    if isinstance(number, Tensor) and number.library == "torch":
+        return run.function("torch.round", number, **({} if ndigits is None else {"decimals": ndigits}))
+    if isinstance(number, Tensor) and (number.shape or ndigits is not None):
+        return run.function("np.round", number, ndigits or 0)
+    number = number_of(run, number)
+    if (made := ask(run, number, "__round__", *([] if ndigits is None else [ndigits]))) is not UNBOUND:
         return made
-    if isinstance(x, int) and isinstance(digits, int):
-        digits = max(digits, -run.meter.budget.bits)  # Python would work out that power of ten
-    return round(untraced(x), digits)
+    if isinstance(number, int) and isinstance(ndigits, int):
+        ndigits = max(ndigits, -run.meter.budget.bits)  # Python would work out that power of ten
+    return round(untraced(number), ndigits)
 
 
 @builtin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import re
 from collections.abc import Collection, Generator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
 from gradcli.runner.backward import Fused
-from gradcli.runner.converting import bound_call, cast_call, convert, wrap
+from gradcli.runner.converting import bound_call, cast, cast_call, convert, wrap
 from gradcli.runner.exceptions import KINDS, in_names_of, of_host, torch_error, type_error
 from gradcli.runner.library import METHODS, TABLE, host_of, look_up, new_hosted, refuse_effect, refuse_theirs
 from gradcli.runner.python.containers import refuse_stale, write_back
@@ -117,7 +118,7 @@ def call_native(run: Run, what: Any, arguments: Arguments, named: Named) -> Any:
         try:
             inspect.signature(what).bind(run, *arguments, **named)
         except TypeError as misfit:
-            if (words := python_words(run, what, arguments, named)) is not None:
+            if words := python_words(run, what, arguments, named):
                 return run.fail("TypeError", words)
             bound_arguments(run, native_name(run, what), parameters_of(what), arguments, named)
             return run.fail("TypeError", str(misfit))
@@ -140,12 +141,15 @@ def python_words(run: Run, what: Any, arguments: Arguments, named: Named) -> str
     function = next((getattr(builtins, name, None) for name, one in made.items() if one is what), None)
     if function is None:
         kind, name = next((place for place, one in OF_CLASSES.items() if one is what), ("", ""))
+        if name and not arguments:
+            return f"unbound method {kind}.{name}() needs an argument"
         method = getattr(getattr(builtins, kind, None), name, None)
         function = method and (lambda *rest, **others: method(getattr(builtins, kind)(), *rest[1:], **others))
     try:
         function and function(*[()] * len(arguments), **dict.fromkeys(named, ()))
-    except TypeError as error:
-        return None if "'tuple'" in str(error) else str(error)
+    except Exception as error:  # noqa: BLE001 - of what the tuples are taken for
+        is_arity = re.search("argument|parameter", str(error)) and not re.search("'tuple'|(not|type) tuple", str(error))
+        return str(error) if is_arity else None
     return None
 
 
@@ -489,6 +493,9 @@ def call_table(run: Run, what: TableFunction, arguments: Arguments, named: Named
     if named:
         named = {key: value for key, value in named.items() if key not in WITHOUT_MEANING}
     dtype, torch = named.get("dtype"), library == "torch"
+    if what.name.endswith("float_power"):  # the table's ``pow``, of doubles
+        dtype = "float32" if library == "jax" and not run.x64 else "float64"
+        arguments = [cast(run, x, dtype) if isinstance(x, Tensor) else x for x in arguments]
     bound, registers = bound_call(function, what.library, len(arguments), tuple(named))
     given = [*arguments, *named.values()]
     values = [convert(run, p, value, tensors, library) for p, value in zip(registers, given, strict=True)]
@@ -516,12 +523,18 @@ def call_table(run: Run, what: TableFunction, arguments: Arguments, named: Named
         by_name = dict(zip(named, values[len(arguments) :], strict=True))
         run.graph.calls[made.index] = Called(function, tuple(values[: len(arguments)]), by_name, first)
     wrapped = wrap(run, made, result, library, made_by, tensors, (bound, values))
-    keeps_layout = function.family == "elementwise" or function.name in KEEPING or (function.op and function.op.formula)
-    return wrapped if not torch or keeps_layout else lay_out(wrapped)
+    reduces = function.family in ("reductions", "linear algebra") and function.name not in ("sort", "diff")
+    return lay_out(wrapped) if torch and (reduces or function.name in LAID_OUT) else wrapped
 
 
-KEEPING = ("clone", "sort", "where")
-"""Functions beside those of single entries whose results lie in memory as their arguments do."""
+LAID_OUT = {
+    "softmax", "softmin", "log_softmax", "logsigmoid", "layer_norm", "batch_norm", "instance_norm", "group_norm",
+    "rms_norm", "interpolate", "pairwise_distance", "triplet_margin_loss", "masked_fill", "index_select", "index_copy",
+    "scatter", "bucketize", "searchsorted", "roll", "cat", "stack", "hstack", "vstack", "dstack", "column_stack",
+    "tril", "triu", *[f"{kind}{axes}d" for axes in (1, 2, 3) for kind in (
+        "conv", "conv_transpose", "avg_pool", "max_pool", "lp_pool", "adaptive_avg_pool", "adaptive_max_pool")],
+}  # fmt: skip
+"""Functions beside those of rows and matrices whose results PyTorch lays out row by row; others keep the layout."""
 
 
 WRITTEN_TO = {"out", "inplace"}
@@ -578,10 +591,7 @@ SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
 """Functions that make integers of 64 bits of smaller ones."""
 WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
 """Functions for which the types of Python's numbers count."""
-NUMBERS_FIRST = {
-    "add", "sub", "mul", "div", "pow", "float_power", "remainder", "xlogy", "where", "fmod", "einsum",
-    "rsub", "polygamma", "multigammaln",
-}  # fmt: skip
+NUMBERS_FIRST = {*WITH_NUMBERS, "xlogy", "einsum", "polygamma", "multigammaln"} - {"clip"}
 """Functions of PyTorch's whose first argument may be a number."""
 
 
@@ -604,7 +614,7 @@ def made_type(
         result = result if function.family in ("elementwise", "shaping", "neural") else strong(result)
     else:
         result = asked or result_type(run, function.name, kind, tensors, numbers, library, rounds)
-    if kind != "f" and category(result) == 2 and asked is None and function.name != "float_power":
+    if kind != "f" and category(result) == 2 and asked is None:
         result = "bool" if kind == "b" else "int32" if library == "jax" and not run.x64 else "int64"
     if category(result) < 2 and kind == "f" and not rounds and function.name != "einsum":
         result = run.default_dtype if library == "torch" else plain_in_jax(run, 1.0) if library == "jax" else "float64"
@@ -622,8 +632,6 @@ def result_type(
         return result
     if name in COUNTS or (name in SUMS and category(result) < 2):
         return "int64"
-    if name == "float_power":
-        return "float64"
     if kind == "f" and rounds and category(result) < 2:
         return "int64" if result == "bool" else result
     if kind == "b" and name not in SUMS:
@@ -641,7 +649,7 @@ def check_arguments(
         check_tensors(run, what.name, name, places, values)
     if name in PRODUCTS:
         refuse_types(run, name, tensors)
-    if tensors:
+    if tensors and what.name.rpartition(".")[2] != "tile":  # which the table takes for ``repeat``
         first = tensors[0].dtype if dtype is None else None
         run.fail_with(type_error(name, first, lambda: by_parameter(places, all_values)))
 

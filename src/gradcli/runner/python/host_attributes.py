@@ -191,16 +191,7 @@ def remove(run: Run, items: Any, item: Any) -> None:
         del items[place]
 
 
-def count_of(run: Run, items: Any, item: Any) -> int:
-    """Return how often an item stands in a list or a tuple."""
-    return sum(1 for one in items if one is item or equal(run, one, item))
-
-
-def update(run: Run, table: dict[Any, Any], other: Any = (), /, **named: Any) -> None:
-    table.update(run.call(run.builtin("dict"), [other], named))
-
-
-def count(run: Run, table: Counter[Any], items: Any = None, /, by: int = 1, **named: int) -> None:
+def count(run: Run, table: Counter[Any], by: int, items: Any = None, /, **named: int) -> None:
     """Count items, or add counts; ``by`` is -1 to take them off."""
     counts = items if isinstance(items, dict) else Counter([hashable(run, x) for x in iterate(run, items or ())])
     for key, times in [*counts.items(), *named.items()]:
@@ -257,7 +248,10 @@ FLOATS: Table = {
     "is_integer": lambda run, x: untraced(x).is_integer(), "as_integer_ratio": ratio_of, "conjugate": lambda run, x: x,
     "__float__": lambda run, x: x, "__int__": lambda run, x: int(untraced(x)), **by_builtin("round", "abs"),
 }  # fmt: skip
-SEARCHING: Table = {"index": index, "count": count_of}
+SEARCHING: Table = {
+    "index": index,
+    "count": lambda run, items, item: sum(1 for one in items if one is item or equal(run, one, item)),
+}
 KINDS: tuple[tuple[type, Table], ...] = (
     (str, {
         **{name: of_text(name) for name in TEXTS}, "join": join, "encode": encode,
@@ -276,14 +270,15 @@ KINDS: tuple[tuple[type, Table], ...] = (
     }),
     (deque, {
         **by_host(deque, "clear", "reverse", "copy", "pop", "popleft", "rotate", "__len__"),
-        **by_host(deque, "append", "appendleft", reads=(item,)),
+        **by_host(deque, "append", "appendleft", reads=(item,), grows=True),
         **by_host(deque, "extend", "extendleft", reads=(take,), grows=True),
-        **by_host(deque, "insert", reads=(as_it_is, item)), **SEARCHING, "remove": remove,
+        **by_host(deque, "insert", reads=(as_it_is, item), grows=True), **SEARCHING, "remove": remove,
     }),
     (tuple, SEARCHING),
     (Named, {"_asdict": lambda run, me: dict(zip(me.fields, me, strict=True)), "_replace": replaced}),
     (Counter, {
-        "update": count, "subtract": lambda run, me, items=None, /, **named: count(run, me, items, by=-1, **named),
+        "update": lambda run, me, items=None, /, **named: count(run, me, 1, items, **named),
+        "subtract": lambda run, me, items=None, /, **named: count(run, me, -1, items, **named),
         **by_host(Counter, "total", "most_common", "elements"),
     }),
     (OrderedDict, {
@@ -293,7 +288,8 @@ KINDS: tuple[tuple[type, Table], ...] = (
     (dict, {
         **by_host(dict, "items", "keys", "values", "popitem", "clear", "__len__"),
         "copy": lambda run, me: plain_value(me) if isinstance(me, Hosted) else me.copy(),
-        **by_host(dict, "pop", "get", "setdefault", reads=(hashable, item)), "update": update,
+        **by_host(dict, "pop", "get", "setdefault", reads=(hashable, item)),
+        "update": lambda run, me, other=(), /, **named: me.update(run.call(run.builtin("dict"), [other], named)),
     }),
     *[(kind, {
         **by_host(kind, "copy"),

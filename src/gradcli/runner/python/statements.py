@@ -365,7 +365,8 @@ class Statements(Expressions):
         store, make = self.store(node.name), self.function(node, node.name, self.of if self.is_class else None)
         if not any(isinstance(one, ast.Attribute) and one.attr == "register" for one in node.decorator_list):
             return self.decorated(node.decorator_list, store, make)
-        kinds = {arg.arg: self.expression(arg.annotation) for arg in node.args.args if arg.annotation is not None}
+        arguments = [*node.args.args, *node.args.posonlyargs, *node.args.kwonlyargs]  # CPython's order
+        kinds = {arg.arg: self.expression(arg.annotation) for arg in arguments if arg.annotation is not None}
 
         def annotated(regs: Frame) -> Any:
             made = make(regs)
