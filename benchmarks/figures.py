@@ -129,9 +129,7 @@ def _value(mine: Sequence[Sample | None], other: Sequence[Sample | None], measur
 def over(samples: Samples, name: str, base: str) -> list[Sample | None]:
     """Return what ``name`` took over ``base``, round by round; the memory is that of ``name`` alone."""
     return paired(
-        samples[name],
-        samples[base],
-        lambda a, b: Sample(a.wall - b.wall, a.processor - b.processor, a.memory),
+        samples[name], samples[base], lambda a, b: Sample(a.wall - b.wall, a.processor - b.processor, a.memory)
     )
 
 

@@ -80,11 +80,7 @@ def shown(words: Sequence[str]) -> str:
 
 
 def command(
-    name: str,
-    words: Sequence[str],
-    stdin: Path | None = None,
-    limit: float | None = None,
-    most: int | None = None,
+    name: str, words: Sequence[str], stdin: Path | None = None, limit: float | None = None, most: int | None = None
 ) -> Contestant:
     """Return a command line as a contestant; ``run`` says what a ``limit`` means."""
     return Contestant(name, lambda: run(words, stdin, limit), most)

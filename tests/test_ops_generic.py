@@ -77,9 +77,7 @@ def test_no_rule_divides_by_zero(name, values, static):
 
 
 @pytest.mark.parametrize(
-    "op",
-    [OPS[name] for name in sorted(DIFFERENTIABLE) if OPS[name].kink and OPS[name].formula],
-    ids=lambda op: op.name,
+    "op", [OPS[name] for name in sorted(DIFFERENTIABLE) if OPS[name].kink and OPS[name].formula], ids=lambda op: op.name
 )
 def test_both_routes_make_the_same_choice_at_a_kink(op):
     arguments = len(op.vjps)

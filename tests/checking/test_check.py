@@ -227,8 +227,7 @@ def test_a_formula_of_an_output_that_lost_its_digits_is_no_misprint(program, x):
 
 
 @pytest.mark.parametrize(
-    ("program", "inputs"),
-    TABLES["formulas_of_conditions_and_of_nothing_but_rounding_are_read_back"],
+    ("program", "inputs"), TABLES["formulas_of_conditions_and_of_nothing_but_rounding_are_read_back"]
 )
 def test_formulas_of_conditions_and_of_nothing_but_rounding_are_read_back(program, inputs):
     found = gradcli.check(program, inputs=inputs, wrt=next(reversed(inputs)))

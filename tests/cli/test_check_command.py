@@ -182,10 +182,7 @@ def test_an_array_is_called_by_the_name_of_its_file(cli, tmp_path, monkeypatch):
     assert "dloss/dx[0] is 6.0 by grad_x.npy and truly 27.0" in answer.out
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    TABLES["the_word_of_the_last_line_is_that_of_the_exit_code"],
-)
+@pytest.mark.parametrize(("words", "code"), TABLES["the_word_of_the_last_line_is_that_of_the_exit_code"])
 def test_the_word_of_the_last_line_is_that_of_the_exit_code(cli, words, code):
     answer = cli("check", *words)
     assert answer.code == code

@@ -27,10 +27,7 @@ LINES = {  # program, values and the lines, for v = 1 or ones
             "b1.grad = z.grad",
         ],
     ),
-    "h = tanh(x)\ny = h*h + x": (
-        {"x": 0.7},
-        ["y.grad = v", "h.grad = 2*h (2)", "x.grad = 1 + h.grad*(1 - h**2) (2)"],
-    ),
+    "h = tanh(x)\ny = h*h + x": ({"x": 0.7}, ["y.grad = v", "h.grad = 2*h (2)", "x.grad = 1 + h.grad*(1 - h**2) (2)"]),
     "z = X @ W + b\nh = relu(z)\ny = mean(h)": (
         {"X": W, "W": W, "b": [0.1, 0.2]},
         [
@@ -44,10 +41,7 @@ LINES = {  # program, values and the lines, for v = 1 or ones
     ),
     "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]": (
         {"x": [1.0, 2.0]},
-        [
-            "y.grad = v",
-            "x.grad = [y.grad[1]*2*x[0] + y.grad[0]*6*x[0], y.grad[2]*10 + y.grad[1]*6*x[1]**2] (4)",
-        ],
+        ["y.grad = v", "x.grad = [y.grad[1]*2*x[0] + y.grad[0]*6*x[0], y.grad[2]*10 + y.grad[1]*6*x[1]**2] (4)"],
     ),
     "x = x*2\nx = x*x\nx*3": (
         {"x": [1.0, 2.0]},
@@ -57,28 +51,16 @@ LINES = {  # program, values and the lines, for v = 1 or ones
         {"x": [1.0, 2.0], "t": [0.0, 1.0]},
         ["loss.grad = v", "p.grad = -t/p", "x.grad = p*(p.grad - sum(p.grad*p))"],
     ),
-    "t = [1, 2, 3]\nsum((x - t)**2)": (
-        {"x": [1.0, 2.0, 4.0]},
-        ["y.grad = v", "x.grad = 2*(x - t)"],
-    ),
-    "y = zeros(3)\ny[0] = x\nsum(y*y)": (
-        {"x": 1.5},
-        ["f.grad = v", "y2.grad = 2*y2 (2)", "x.grad = y2.grad[0]"],
-    ),
+    "t = [1, 2, 3]\nsum((x - t)**2)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = 2*(x - t)"]),
+    "y = zeros(3)\ny[0] = x\nsum(y*y)": ({"x": 1.5}, ["f.grad = v", "y2.grad = 2*y2 (2)", "x.grad = y2.grad[0]"]),
     "y = x*2\ny[2:2] = 5\nsum(y)": (
         {"x": [1.5, 2.5]},
         ["f.grad = v", "y2.grad = 1", "y1.grad = where(arange(2) < 0, 0, y2.grad)", "x.grad = y1.grad*2"],
     ),
     "sum(stack([2*x, 3*x]))": ({"x": [1.0, 2.0]}, ["y.grad = v", "x.grad = 5 (2)"]),
     "sum([1, 2, 3]*x)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = [1, 2, 3]"]),
-    "sum(ones(2, 3) @ x)": (
-        {"x": [1.0, 2.0, 4.0]},
-        ["y.grad = v", "x.grad = ones(2, 3).T @ ones(2)"],
-    ),
-    "sum(W @ x)": (
-        {"W": W, "x": [1.0, 2.0]},
-        ["y.grad = v", "W.grad = outer(ones(2), x)", "x.grad = W.T @ ones(2)"],
-    ),
+    "sum(ones(2, 3) @ x)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = ones(2, 3).T @ ones(2)"]),
+    "sum(W @ x)": ({"W": W, "x": [1.0, 2.0]}, ["y.grad = v", "W.grad = outer(ones(2), x)", "x.grad = W.T @ ones(2)"]),
     "sum(cat([X, 2*X], dim=1))": ({"X": W}, ["y.grad = v", "X.grad = 3 (2)"]),
     "sum(reshape(X, 2, 2)*X)": ({"X": W}, ["y.grad = v", "X.grad = reshape(X, shape=(2, 2)) + X (2)"]),
     "flip(x, [])*3": ({"x": [1.5, 2.5]}, ["y.grad = v", "x.grad = y.grad*3"]),

@@ -33,11 +33,7 @@ def test_a_network_learns():
     assert found.value < 1e-12 * found.steps[0].value
 
 
-TRIED = [
-    ("x**2", 1.0, 1.5, 0.15),
-    ("x**4", 10.0, 1.0, 0.001),
-    ("sqrt(x)", 0.01, 0.1, 1e-4),
-]
+TRIED = [("x**2", 1.0, 1.5, 0.15), ("x**4", 10.0, 1.0, 0.001), ("sqrt(x)", 0.01, 0.1, 1e-4)]
 
 
 @pytest.mark.parametrize(("program", "x", "lr", "smaller"), TRIED)

@@ -75,17 +75,7 @@ SPELLINGS = [
     ("abs(x) + round(x)", 1.2, 2.2, 1),
 ]
 
-ANSWERED = [
-    PRECEDENCE,
-    NUMBERS,
-    ARRAYS,
-    INDEXING,
-    STATEMENTS,
-    BRANCHES,
-    LOOPS,
-    READINGS,
-    SPELLINGS,
-]
+ANSWERED = [PRECEDENCE, NUMBERS, ARRAYS, INDEXING, STATEMENTS, BRANCHES, LOOPS, READINGS, SPELLINGS]
 
 
 @pytest.mark.parametrize(("program", "x", "value", "gradient"), [row for table in ANSWERED for row in table])

@@ -72,10 +72,7 @@ def test_numbers_of_the_users_own_may_have_that_rounding_too(matrix):
     assert not gradcli.check("inv(A) @ b", wrt="b", A=matrix, b=b, expect={"b": wrong}).agree
 
 
-@pytest.mark.parametrize(
-    "program",
-    TABLES["a_number_that_shows_is_not_excused_by_what_was_lost_on_the_way"],
-)
+@pytest.mark.parametrize("program", TABLES["a_number_that_shows_is_not_excused_by_what_was_lost_on_the_way"])
 def test_a_number_that_shows_is_not_excused_by_what_was_lost_on_the_way(program):
     inputs = {"b": 2.0, "c": 1.3, **({"d": 1e9} if "d" in program else {})}
     found = gradcli.explain(program, wrt="b", inputs=inputs)
@@ -116,10 +113,7 @@ def test_a_matrix_of_a_batch_does_not_excuse_another():
     assert np.all(units[1] >= 1)
 
 
-@pytest.mark.parametrize(
-    ("program", "matrix"),
-    TABLES["a_regular_matrix_may_have_sizes_that_are_singular"],
-)
+@pytest.mark.parametrize(("program", "matrix"), TABLES["a_regular_matrix_may_have_sizes_that_are_singular"])
 def test_a_regular_matrix_may_have_sizes_that_are_singular(program, matrix):
     """Whether digits may be lost is looked for in |A|, which has no inverse here."""
     b = np.eye(len(matrix))[-1]

@@ -46,8 +46,7 @@ def test_v_moves_by_its_slider_and_all_else_follows(open_page):
 
 
 @pytest.mark.parametrize(
-    ("button", "v"),
-    [("ones", [1, 1, 1]), ("mean", [1 / 3] * 3), ("row y[1]", [0, 1, 0]), ("as given", [1, 10, 100])],
+    ("button", "v"), [("ones", [1, 1, 1]), ("mean", [1 / 3] * 3), ("row y[1]", [0, 1, 0]), ("as given", [1, 10, 100])]
 )
 def test_a_button_sets_v(open_page, button, v):
     page = open_page(THREE[0], **THREE[1])

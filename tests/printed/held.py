@@ -393,8 +393,4 @@ def check_sum(held: Held, line: str) -> None:
                 fail(f"{text} is {got} for {float(wanted)}")
 
 
-READERS = {
-    "Forward": read_forward,
-    "Backward": read_backward,
-    "J = ": read_jacobian,
-}
+READERS = {"Forward": read_forward, "Backward": read_backward, "J = ": read_jacobian}

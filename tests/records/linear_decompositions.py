@@ -29,12 +29,7 @@ record(
 )
 record("eigvalsh", of_arrays=m.each_matrix(lm.eigenvalues), cases=[([a], {}) for a in SYMMETRIC], recipes=[SYM])
 record("eigenvectors", of_arrays=m.each_matrix(lm.eigenvectors), cases=[([a], {}) for a in SYMMETRIC], called=["eigh"])
-record(
-    "svdvals",
-    of_arrays=m.each_matrix(lm.singular_values),
-    cases=[([a], {}) for a in ANY],
-    recipes=[PAIR],
-)
+record("svdvals", of_arrays=m.each_matrix(lm.singular_values), cases=[([a], {}) for a in ANY], recipes=[PAIR])
 record(
     "singular_vectors",
     of_arrays=lambda a, side: m.each_matrix(lambda x: lm.singular_vectors(x, side))(a),

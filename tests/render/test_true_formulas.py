@@ -29,10 +29,7 @@ def test_formulas_are_their_numbers(program, inputs, batch):
     assert count >= 2
 
 
-@pytest.mark.parametrize(
-    ("program", "x", "formula"),
-    TABLES["the_short_form_gives_way_where_it_is_not_true"],
-)
+@pytest.mark.parametrize(("program", "x", "formula"), TABLES["the_short_form_gives_way_where_it_is_not_true"])
 def test_the_short_form_gives_way_where_it_is_not_true(program, x, formula):
     assert gradcli.explain(program, x=x).to_dict()["jacobian"]["x"]["symbolic"] == formula
 

@@ -106,10 +106,7 @@ def test_a_run_says_what_its_values_are():
     assert error.value.text == "unsupported format string passed to Tensor.__format__"
 
 
-@pytest.mark.parametrize(
-    ("template", "text"),
-    TABLES["no_attribute_of_the_host_is_walked"],
-)
+@pytest.mark.parametrize(("template", "text"), TABLES["no_attribute_of_the_host_is_walked"])
 def test_no_attribute_of_the_host_is_walked(template, text):
     assert outcome(lambda: format_template(RUN, template, [[1.0]], {"a": 1})) == text
 
