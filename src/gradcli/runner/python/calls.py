@@ -591,6 +591,11 @@ SUMS = ("sum", "prod", "cumsum", "cumprod", "trace", "nansum")
 """Functions that make integers of 64 bits of smaller ones."""
 WITH_NUMBERS = ("add", "sub", "mul", "div", "pow", "where", "fmod", "remainder", "clip", "rsub")
 """Functions for which the types of Python's numbers count."""
+OF_THE_FIRST = {
+    "gather", "take", "take_along_dim", "index_select", "masked_select", "masked_fill", "index_fill", "index_put",
+    "index_add", "index_copy", "scatter", "scatter_add", "scatter_reduce",
+}  # fmt: skip
+"""Functions that pick entries of their first argument, or write into it: the result is of its type."""
 NUMBERS_FIRST = {*WITH_NUMBERS, "xlogy", "einsum", "polygamma", "multigammaln"} - {"clip"}
 """Functions of PyTorch's whose first argument may be a number."""
 
@@ -626,7 +631,9 @@ def result_type(
     run: Run, name: str, kind: str, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
 ) -> str:
     """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
-    values = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
+    values = (
+        [*tensors, *numbers] if name in WITH_NUMBERS else tensors[:1] if name in OF_THE_FIRST else tensors or numbers
+    )
     result = together(run, values, library if library != "python" else "numpy")
     if library != "torch":
         return result
