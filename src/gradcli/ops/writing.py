@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.ops.links import Array, Index, Indices, Options, Place, Shape
+from gradcli.ops.links import Array, Index, Indices, Options, Shape
 
 
 class Call(NamedTuple):
@@ -127,15 +127,11 @@ def trailing(count: int) -> str:
 def full_key(key: Index, shape: Shape) -> Key:
     """Return an index with a part for every axis: no ellipsis, and slices where it ends early."""
     parts = key if isinstance(key, tuple) else (key,)
-    used = sum(mask_depth(part) for part in parts if part is not None and part is not Ellipsis)
+    picking = [part for part in parts if part is not None and part is not Ellipsis]
+    used = sum(part.ndim if isinstance(part, np.ndarray) and part.dtype == np.bool_ else 1 for part in picking)
     rest = (slice(None),) * (len(shape) - used)
     at = next((n for n, part in enumerate(parts) if part is Ellipsis), None)
     return (*parts, *rest) if at is None else (*parts[:at], *rest, *parts[at + 1 :])
-
-
-def mask_depth(part: Place) -> int:
-    """Return how many axes one part of an index takes up."""
-    return part.ndim if isinstance(part, np.ndarray) and part.dtype == np.bool_ else 1
 
 
 def is_basic(key: Key) -> bool:

@@ -102,13 +102,10 @@ def tells_lists(nodes: list[ast.AST]) -> bool:
     }
     loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
     lines = [value.lineno for _, value in listed]  # from which a list may be there: of the loop that makes it
-    first = min([*lines, *(loop.lineno for loop in loops for line in lines if line in loop_lines(loop))])
+    first = min(
+        [*lines, *(loop.lineno for loop in loops for line in lines if loop.lineno <= line <= (loop.end_lineno or 0))]
+    )
     return any(target.lineno >= first and root(target) in shared for node in nodes for target in written_by(node))
-
-
-def loop_lines(loop: ast.For | ast.While) -> range:
-    """Return the lines of a loop."""
-    return range(loop.lineno, (loop.end_lineno or 0) + 1)
 
 
 def joins(node: ast.AST, lists: set[str]) -> bool:
