@@ -49,8 +49,7 @@ def own_line(check: Checked) -> str:
         return f"right: J has no entries{where}"
     routes = [route for route in check.digits if route != EXPECTED]
     count = digits_text(min(check.digits[route] for route in routes))
-    agrees = "agrees" if len(routes) == 1 else "agree"
-    line = f"right: {listed(routes, len(routes))} {agrees} with the true derivative to {count}"
+    line = f"right: {listed(routes, len(routes))} agree{'s' * (len(routes) == 1)} with the true derivative {count}"
     return f"{line}{where}{asked_text(check)}{read_text(check)}"
 
 
@@ -77,7 +76,7 @@ def expectation_line(check: Checked, one: Expectation) -> str:
         truth = "reverse mode" if one.inner else "the true derivative"
         several = check.wanted or check.points > 1
         where = where_text(check) if not one.fixed else " at the point given" if several else ""
-        return f"right: {one.text} agrees with {truth}{by} to {digits_text(one.digits)}{standard}{where}"
+        return f"right: {one.text} agrees with {truth}{by} {digits_text(one.digits)}{standard}{where}"
     if one.verdict == "unclear":
         word = "not finite" if check.verdict == "not-finite" else "unclear"
         return f"{word}: {one.text}{by}: {check.reason or 'its entries could not be decided'}"
@@ -147,8 +146,9 @@ def wrong_line(check: Checked) -> str:
 
 
 def digits_text(count: float) -> str:
-    """Return how many digits."""
-    return "all digits" if count == ALL else counted(int(count), "digit")
+    """Return to how many digits: near a derivative of 0 rounding may leave none."""
+    words = "all digits" if count == ALL else counted(int(count), "digit")
+    return f"to {words}" if count >= 1 else "within rounding"
 
 
 def point_text(entry: Entry) -> str:
