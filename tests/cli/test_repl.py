@@ -1,6 +1,8 @@
 """``gradcli repl``: what is typed at a terminal, one line after the other, and what is printed."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 
 import pytest
@@ -15,22 +17,22 @@ from gradcli.cli import repl
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 
-TO_END = "\x03\x04"
-"""What drops a line that is not at its end, and ends the input."""
+TO_END = "\x03\x04"  # drops a line that is not at its end, and ends the input
 ENTER = "\r"
 
 
 @pytest.fixture
 def screen(tmp_path, monkeypatch):
-    """Return what types keys, and gives back the exit code and what both streams show."""
+    """Return what types keys, and gives back the exit code and both streams."""
     monkeypatch.setenv("HOME", str(tmp_path))
 
     def answered(*lines, keys="", words=()):
         out, err = Screen(), Screen()
-        variables = {"COLUMNS": "80", "NO_COLOR": "1"}
         with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
             pipe.send_text("".join(line + ENTER for line in lines) + keys + TO_END)
-            code = run(["repl", *words], Environment(stdin=Screen(), stdout=out, stderr=err, variables=variables))
+            env = Environment(stdin=Screen(), stdout=out, stderr=err, variables={"COLUMNS": "80", "NO_COLOR": "1"})
+            with ThreadPoolExecutor(1) as alone:  # the tests in a browser leave an event loop in this thread
+                code = alone.submit(copy_context().run, run, ["repl", *words], env).result()
         return code, text_of(out), text_of(err)
 
     return answered
@@ -121,7 +123,6 @@ def test_help_and_other_commands(screen):
 
 
 def test_bounds_hold_for_every_line(screen):
-    assert "budget" in screen("x = 2", "grad x**2", words=("--budget", "nodes=1"))[2] + "budget"
     assert "error: " in screen("x = 2", "grad sin(x)*x", words=("--budget", "nodes=1"))[2]
 
 
