@@ -312,7 +312,8 @@ class ScriptProgram:
         rest = [t for t in stopped.inputs or () if type(t.node) is Input and all(t is not owner for owner in owners)]
         reached += [t.node for t in rest if all(t.node is not n for n in reached)]  # nothing flows to these
         for tensors in run.story.leaves.values():  # of several values of a variable the last has its name
-            places = [k for k, n in enumerate(reached) if any(n.owner is t for t in tensors)]
+            values = set(map(id, tensors))
+            places = [k for k, n in enumerate(reached) if id(n.owner) in values]
             latest = sorted((reached[k] for k in places), key=lambda n: n.index, reverse=True)
             for k, node in zip(places, latest, strict=True):
                 reached[k] = node

@@ -375,9 +375,9 @@ class Story:
 
         ``by_gradient`` asks for the first.
         """
-        earlier = self.leaves.get(name)
-        if earlier is None:
+        if name not in self.leaves:
             return False
+        earlier = set(map(id, self.leaves[name]))
         self.note_gradients()
         seen: set[int] = set()
         others = False
@@ -390,7 +390,7 @@ class Story:
             if one.index in self.gradient_nodes:
                 return True
             if one.op is None:
-                others = others or all(one.owner is not leaf for leaf in earlier)
+                others = others or id(one.owner) not in earlier
             else:
                 rest.extend(argument for argument in one.arguments if type(argument) in NODES)
         return not (others or by_gradient)
