@@ -20,6 +20,14 @@ def inert(text: str, keep: str = "\n", encoding: str = "ascii") -> str:
     )
 
 
+def greek_name(character: str) -> str:
+    """Return a Greek letter spelled out as a name, ``lam`` where Python has the word; nothing for another character."""
+    import unicodedata  # few texts have one
+
+    kind, _, word = unicodedata.name(character, "").partition(" LETTER ")
+    return word.split()[0].lower().replace("lamda", "lam") if word and kind.startswith("GREEK ") else ""
+
+
 def printed(text: str) -> str:
     """Return what a script prints without what a terminal obeys: letters and signs of all languages stay as they are.
 

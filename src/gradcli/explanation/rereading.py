@@ -40,11 +40,11 @@ def compiled(text: str, names: frozenset[str]) -> Program | None:
 @lru_cache(maxsize=1024)
 def with_plain_names(text: str, ending: str) -> tuple[str, frozenset[str]]:
     """Return a line in which ``NAME.grad`` is the name with an ending, and the names that it uses."""
-    plain = in_ascii(COTANGENT.sub(lambda match: match[1] + ending, text))
+    plain = ascii_alias(COTANGENT.sub(lambda match: match[1] + ending, text))
     return plain, frozenset(NAME.findall(plain))
 
 
-def in_ascii(text: str) -> str:
+def ascii_alias(text: str) -> str:
     """Return a text in the letters that the language reads: a script may call a weight θ."""
     return text if text.isascii() else text.encode("ascii", "backslashreplace").decode().replace("\\", "_")
 
@@ -62,11 +62,11 @@ class Reader:
         self.shapes = {name: np.shape(value) for name, value in values.items()}
         self.shapes |= {f"{name}.grad": np.shape(value) for name, value in cotangents.items()}
         named = {**values, **{name + self.ending: value for name, value in cotangents.items()}}
-        self.names = {in_ascii(name): value for name, value in named.items()}
+        self.names = {ascii_alias(name): value for name, value in named.items()}
 
     def add(self, name: str, value: Array) -> None:
         """Let a name stand for a value in the lines that follow."""
-        self.names[in_ascii(name)] = value
+        self.names[ascii_alias(name)] = value
         self.shapes[name] = np.shape(value)
 
     def evaluate(self, text: str) -> Array | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradcli.errors import GradcliError, Span
+from gradcli.errors.inert import greek_name
 
 
 class Meant(NamedTuple):
@@ -106,27 +107,21 @@ def ascii_for(character: str) -> str | None:
     written = misreadings()["character"].get(character)
     if written is not None:
         return f"write {written}" if written else "leave it out"
-    name = unicodedata.name(character, "")
-    if name.startswith("GREEK ") and " LETTER " in name:
-        return f"write {in_ascii(character)}"
+    if greek := greek_name(character):
+        return f"write {greek}"
     plain = unicodedata.normalize("NFKC", character)
     if plain != character and plain.isascii() and plain.strip():
         return f"write {plain}"
-    return "write a blank" if character.isspace() else "leave it out" if name.startswith("ZERO WIDTH") else None
+    is_empty = unicodedata.name(character, "").startswith("ZERO WIDTH")
+    return "write a blank" if character.isspace() else "leave it out" if is_empty else None
 
 
 def in_ascii(name: str) -> str:
     """Return a name in ASCII: Greek letters spelled out, others without their accents."""
     import unicodedata
 
-    def plain(character: str) -> str:
-        called = unicodedata.name(character, "")
-        if called.startswith("GREEK ") and " LETTER " in called:
-            word = called.rpartition(" LETTER ")[2].split()[0].lower()
-            return "lam" if word == "lamda" else word
-        return unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode() or "_"
-
-    return "".join(map(plain, name))
+    bare = (unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode() for character in name)
+    return "".join(greek_name(character) or plain or "_" for character, plain in zip(name, bare, strict=True))
 
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 from gradcli.document.model import Cell, Derivative, Document, Equation, Equations, Mark, Settings, Side, Table
 from gradcli.document.texts import aligned, array_text, short
 from gradcli.errors import GradcliError
+from gradcli.errors.inert import greek_name
 from gradcli.render.layout import fold
 from gradcli.render.tables import (
     TONES,
@@ -578,7 +578,7 @@ def word(text: str, axes: Axes = lambda _: None) -> str:
 
 def greek_spelled(text: str) -> str:
     """Return a text with its Greek letters spelled out as the language does: ``theta`` for θ, ``lam`` for λ."""
-    return re.sub("[α-ω]", lambda c: unicodedata.name(c[0]).rpartition(" ")[2].lower().replace("lamda", "lam"), text)
+    return re.sub("[α-ω]", lambda c: greek_name(c[0]), text)
 
 
 def number(value: Any, settings: Settings) -> str:
