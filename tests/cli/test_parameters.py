@@ -1,7 +1,5 @@
 """Options that are read without pydantic: whatever is taken plainly is what typer would have made of it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import pytest
