@@ -53,7 +53,7 @@ class Explanation(Explained):
 
     def jvp(self, u: Any) -> Tangent:
         """Return J·u by a forward pass; ``u`` is an array, or one for each variable by its name."""
-        return self._view("jvp", {"": None} if u is None else u)  # type: ignore[no-any-return]
+        return self._view("jvp", u)  # type: ignore[no-any-return]
 
     def hessian(self, u: Any = None) -> Hessian:
         """Return the second derivative of y, or of v·y; with ``u``, as that of ``jvp``, its product with that too."""
@@ -66,7 +66,8 @@ class Explanation(Explained):
     def _view(self, name: str, u: Any = None, **asked: Any) -> Any:
         from gradcli.explanation.explaining import ViewRequest, find_view, read_direction
 
-        return find_view(name, self, ViewRequest(**asked), read_direction(self, u)[0])
+        needs_u = name == "jvp" or u is not None
+        return find_view(name, self, ViewRequest(**asked), read_direction(self, u)[0] if needs_u else None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document, schema 1, which ``gradcli schema`` describes."""

@@ -1,4 +1,4 @@
-"""The options of all commands, each a row of one table: typer's parameters, completion and hints are read from it."""
+"""The options of all commands, each a row of one table, and a command line sorted and checked by that table."""
 
 from __future__ import annotations
 

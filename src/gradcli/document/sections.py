@@ -82,7 +82,8 @@ def axes_in(answer: Explained, sections: Sequence[Section]) -> Axes:
     def reader() -> Reader:
         from gradcli.explanation.rereading import Reader
 
-        rows = [row for section in sections for row in equations_of(section) if row.value is not None]
+        parts = [part for section in sections for part in section.parts if isinstance(part, Equations)]
+        rows = [row for part in parts for row in part.rows if isinstance(row, Equation) and row.value is not None]
         lines = {row.left: row.value for row in rows if isinstance(row.left, str)}
         cotangents = {name[:-5]: value for name, value in lines.items() if name.endswith(".grad")}
         cotangents |= {rule.name: rule.value for rule in answer.rules}
@@ -99,12 +100,6 @@ def axes_in(answer: Explained, sections: Sequence[Section]) -> Axes:
         return None if value is None else value.ndim
 
     return axes
-
-
-def equations_of(section: Section) -> list[Equation]:
-    """Return the equations of a section."""
-    parts = [part for part in section.parts if isinstance(part, Equations)]
-    return [row for part in parts for row in part.rows if isinstance(row, Equation)]
 
 
 def events_section(answer: Explained) -> Section:

@@ -289,7 +289,7 @@ def with_views(answer: Kind, wanted: ViewRequest) -> Kind:
 
     Raises ``option``, ``shape`` and ``value`` for a place or a u that does not fit, ``second`` and ``budget``.
     """
-    u, remarks = read_direction(answer, wanted.u)
+    u, remarks = (None, []) if wanted.u is None else read_direction(answer, wanted.u)
     asked = {
         "slices": bool(wanted.row or wanted.column), "tape": wanted.tape, "steps": wanted.steps, "one_hot": wanted.rows,
         "jvp": u is not None, "hessian": wanted.hessian, "descent": wanted.lr is not None,
@@ -321,11 +321,9 @@ def find_view(name: str, answer: Explained, wanted: ViewRequest, u: Mapping[str,
     return getattr(answer, name)
 
 
-def read_direction(answer: Explained, u: object) -> tuple[dict[str, Array] | None, list[Note]]:
+def read_direction(answer: Explained, u: object) -> tuple[dict[str, Array], list[Note]]:
     """Return u by variable, in its shape, and what is to be said of it; it may be an array, or arrays by variable."""
     from gradcli.explanation.views import read_u
 
-    if u is None:
-        return None, []
     shapes = {name: jacobian.input_shape for name, jacobian in answer.jacobian.items()}
     return read_u(u if isinstance(u, Mapping) else {"": u}, shapes)

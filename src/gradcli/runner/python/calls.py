@@ -631,9 +631,8 @@ def result_type(
     run: Run, name: str, kind: str, tensors: list[Any], numbers: list[Any], library: str, rounds: bool
 ) -> str:
     """Return the type of a function's result by those of its arguments, as PyTorch has it; a division may round."""
-    values = (
-        [*tensors, *numbers] if name in WITH_NUMBERS else tensors[:1] if name in OF_THE_FIRST else tensors or numbers
-    )
+    tensors = tensors[:1] if name in OF_THE_FIRST else tensors
+    values = [*tensors, *numbers] if name in WITH_NUMBERS else tensors or numbers
     result = together(run, values, library if library != "python" else "numpy")
     if library != "torch":
         return result
