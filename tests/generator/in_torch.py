@@ -91,6 +91,12 @@ class Words(ast.NodeTransformer):
         node.slice = plain(node.slice)
         return node
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
+        """Fill with zeros, as gradcli does, what PyTorch leaves to chance."""
+        self.generic_visit(node)
+        node.attr = "new_zeros" if node.attr == "new_empty" else node.attr
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         name = torch_name(ast.unparse(node.func))
