@@ -35,6 +35,10 @@ OTHERWISE: dict[str, Callable[..., Any]] = {
 """What PyTorch has as a method alone, and Python."""
 
 
+AS_HERE = {"new_empty": "new_zeros", "cuda": "cpu"}
+"""Methods that PyTorch leaves to chance or to the machine, by what gradcli reads them as."""
+
+
 class Display(list):
     """A list: an array in arithmetic and for methods."""
 
@@ -92,9 +96,8 @@ class Words(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
-        """Fill with zeros, as gradcli does, what PyTorch leaves to chance."""
         self.generic_visit(node)
-        node.attr = "new_zeros" if node.attr == "new_empty" else node.attr
+        node.attr = AS_HERE.get(node.attr, node.attr)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
