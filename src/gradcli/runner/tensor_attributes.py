@@ -393,7 +393,7 @@ ATTRIBUTES |= {
     "is_leaf": lambda run, x: x.leaf or not x.active,
     "retains_grad": lambda run, x: x.extra is not None and x.extra.retains,
     "output_nr": lambda run, x: max(getattr(x, "part", 0), 0),
-    "_base": lambda run, x: None if isinstance(x, Detached) else x.base,
+    "_base": lambda run, x: None if isinstance(x, Detached) or x.base is None else x.root,
     "_version": lambda run, x: shown_version(x),
     "data": lambda run, x: detached(run, x, Data),
     "device": lambda run, x: run.member("torch.device").make(run, "cpu") if x.library == "torch" else "cpu",

@@ -402,8 +402,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         run.fail_as("no entry", type(value).__name__, TITLES[x.dtype][0])
     change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
     node = change.node if category(x.dtype) >= 2 else as_dtype(np.asarray(value_of(change.node)), x.dtype)
-    if x.base is None:
-        run.refuse_leaf(x, "a view of a leaf")
+    run.refuse_leaf(x, "a view of a leaf")
     shape, target = np.shape(value_of(node)), np.empty(x.shape, np.bool_)[place]
     if not fits(shape, np.shape(target)):
         refuse_shape(run, x, change, shape, np.shape(target), place)
