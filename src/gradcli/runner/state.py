@@ -107,8 +107,9 @@ class Run:
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
     of it is for frames of a library's text, ``batches`` for the entries of batches; ``inside`` counts the sweeps that
-    run a backward of the script's own. ``inference`` says that the script has been in inference mode, ``always`` that
-    operations are recorded where it switches gradients off, ``anomaly`` that a backward which meets nan raises.
+    run a backward of the script's own, ``traced`` the calls of jax.jit. ``inference`` says that the script has
+    been in inference mode, ``always`` that operations are recorded where it switches gradients off, ``anomaly`` that a backward which
+    meets nan raises.
     ``fused`` has the calls that were several operations, by the last of these. ``forwards`` says that functions with a
     backward of the script's own are recorded as what their forward computes; ``customs`` are their calls in a run that
     is recorded. ``unknown`` are imported modules of which nothing is known, ``left_out`` the functions of them that
@@ -177,7 +178,7 @@ class Run:
         self.walks: WeakSet[Any] = WeakSet()
         self.written = 0
         self.stars: list[str] = []
-        self.quiet = self.library = self.batches = self.inside = 0
+        self.quiet = self.library = self.batches = self.inside = self.traced = 0
         self.inference = self.anomaly = self.forwards = self.always = False
         self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self.notes: dict[tuple[str, str], None] = {}
@@ -263,7 +264,7 @@ class Run:
             rest.node, rest.version = constant(self, tensor.node), tensor.version
 
     def _write(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
-        if category(tensor.dtype) < 2:
+        if category(tensor.dtype) < 2 or kind_of(value_of(made)) != "f":
             made = as_dtype(value_of(made), tensor.dtype)
         self.refuse_leaf(tensor)
         old, is_leaf = tensor.node, tensor.leaf and tensor.active

@@ -77,7 +77,7 @@ class Tensor:
     @property
     def root(self) -> Tensor:
         """The tensor whose memory it shows: itself where it is no view."""
-        return self if self.base is None else self.base.root  # type: ignore[no-any-return]
+        return self if self.base is None else self.base.root
 
     def __repr__(self) -> str:
         return f"<Tensor {self.library} {self.dtype} {self.shape}>"

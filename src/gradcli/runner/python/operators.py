@@ -616,8 +616,8 @@ def negative_tensor(run: Run, a: Tensor, sign: str) -> Any:
     op = OPERATORS[sign, 1]
     if a.library == "torch" and a.dtype in FLOATS and sign == "~":
         run.fail("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    if a.library == "torch" and a.dtype == "bool" and sign == "-":
-        run.fail_as("negative mask")
+    if a.library in ("torch", "jax") and a.dtype == "bool" and sign == "-":
+        run.fail_as("negative mask" if a.library == "torch" else "jax negative mask")
     if sign == "~" and category(a.dtype) == 1:
         return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
     if sign == "-" and a.library == "numpy" and not flows(a):
