@@ -6,8 +6,6 @@ from mpmath import mp
 from records import mathematics as m
 from records.record import MoreExact, record
 
-"""Numbers of which PyTorch's own series have twelve digits."""
-
 
 def inverse(function, slope, start):
     """Return the inverse of a function at a number near the real axis, by Newton's method from the real root."""
@@ -21,20 +19,10 @@ def inverse(function, slope, start):
     return definition
 
 
-def normal(x):
-    """Return Φ(x); far out it is 0 or 1 to thousands of digits."""
-    return mp.erfc(-x / mp.sqrt(2)) / 2 if abs(x) < m.FAR else mp.mpf(x > 0)
-
-
 def log_gamma(x):
     """Return log |Γ(x)|."""
     gamma = mp.gamma(x)
     return mp.log(gamma if mp.re(gamma) > 0 else -gamma)
-
-
-def density(x):
-    """Return φ(x)."""
-    return mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi) if abs(x) < m.FAR else mp.mpf(0)
 
 
 ERF_ROOT = inverse(mp.erf, lambda y: 2 / mp.sqrt(mp.pi) * mp.exp(-y * y), mp.erfinv)
@@ -60,8 +48,8 @@ record(
 record(
     "ndtr",
     definition=lambda x: mp.erfc(-x / mp.sqrt(2)) / 2,
-    derivatives=(density,),
-    value=normal,
+    derivatives=(m.density,),
+    value=m.phi,
     within=(-36, np.inf),
     ranges=("-2,2",),
     more_exact=[
