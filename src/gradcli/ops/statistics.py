@@ -14,8 +14,6 @@ from gradcli.ops.arithmetic import MAXIMUM, MINIMUM, without_slope
 from gradcli.ops.declare import (
     BEYOND,
     OPS,
-    OUTPUT,
-    WITH_OUTPUT,
     Entries,
     Keeps,
     Kink,
@@ -213,7 +211,7 @@ def spread_evenly(name: str, reduce: Callable[..., Array], vjp: Vjp) -> Op:
         return x == reduce(x, axis=dim, keepdims=True)
 
     return declare(
-        name, lambda x, dim, keepdim: reduce(x, axis=dim, keepdims=keepdim), (vjp,), extreme_local, reads=WITH_OUTPUT,
+        name, lambda x, dim, keepdim: reduce(x, axis=dim, keepdims=keepdim), (vjp,), extreme_local,
         kink=Kink(lambda x, dim, keepdim: np.sum(hit(x, dim, keepdim), axis=dim) > 1, "the gradient is shared evenly"),
         pieces=shared(hit), entries=Entries(moves=True),
         text=Text(defaults=KEEPDIM, backward=extreme_text_back),
@@ -489,7 +487,6 @@ NORM = scatter_rows(
     entries=Entries(index=Reduced("{x}/{y}", lambda p, **options: p == 2)),
     text=Text(backward=norm_text_back, defaults={"p": 2.0, "keepdim": False}),
     torch=Torch(doubles=norm_in_torch),
-    reads=WITH_OUTPUT,
 )
 
 
@@ -527,7 +524,6 @@ SQRT_FLAT = declare(
     kink=Kink(lambda x: x == 0, "0 is taken", steep=True),
     zero_text=("{y} == 0",),
     torch=Torch(differs=beyond, says=BEYOND),
-    reads=OUTPUT,
 )
 
 

@@ -20,7 +20,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.declare import (
     OPS,
     RULES,
-    WITH_OUTPUT,
     Apply,
     Entries,
     Exactly,
@@ -364,7 +363,6 @@ EIGENVECTORS = of_matrices(
     digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
     text=Text(backward=eigenvector_text_back, write=lambda call: f"eigh({call.texts[0]})[1]"),
     torch=Torch(saves=((Keeps.OUTPUT,),)),
-    reads=WITH_OUTPUT,
 )
 RULES[np.linalg.eigvalsh] = EIGENVALUES
 
@@ -565,7 +563,6 @@ SINGULAR_VECTORS = of_matrices(
         write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
     ),
     torch=Torch(saves=((Keeps.OUTPUT, Keeps.OWN),)),
-    reads=WITH_OUTPUT,
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import BEYOND, WITH_OUTPUT, Apply, Entries, Op, Paired, Parts, Text, Torch, beyond, declare
+from gradcli.ops.declare import BEYOND, Apply, Entries, Op, Paired, Parts, Text, Torch, beyond, declare
 from gradcli.ops.exactly import is_nan, logaddexp
 from gradcli.ops.further.casting import positions, searched
 from gradcli.ops.further.indices import reduced
@@ -463,8 +463,7 @@ LOGCUMSUMEXP = declare(
     text=Text(
         backward=logcumsumexp_text_back, write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})"
     ),
-    again=(logcumsumexp_again,),
-    reads=WITH_OUTPUT,
+    double_vjps=(logcumsumexp_again,),
 )
 
 
