@@ -78,7 +78,6 @@ calls(
             '{f}([{V}, {V}], indexing="ij")[1]',
         ],
         "cartesian_prod": ["{V}, {U}", "{V}, {U}, [{S}]"],
-        "combinations": ["{V}", "{V}, 2, True", "{V}, 1"],
         "chunk": ["{f}({V}, 2)[0]", "{f}({M}, 2, 1)[1]", "cat({f}({V}, {n}))"],
         "split": ["{f}({V}, 1)[1]", "{f}({M}, [1, {n} - 1], dim=1)[0]", "stack({f}({M}, 1))"],
         "tensor_split": ["{f}({V}, 2)[0]", "{f}({M}, (1,), 1)[1]"],

@@ -92,6 +92,5 @@ calls(
             "{f}({T}[:, :2, :2].reshape(4, 2, 1), upscale_factor=2)",
         ],
         "pixel_unshuffle": ["{T}, 1", "{f}({T}.reshape(1, 2, -1)[..., :2], 2)", "{T}[:, :2, :2], downscale_factor=2"],
-        "channel_shuffle": ["{T}, 1", "{f}(cat([{M}, {M}])[None], 2)", "{T}, {m}"],
     }
 )

@@ -380,16 +380,17 @@ def normalised(op: Op, x: Value, dim: Static, library: str) -> Value:
     return x.of(op, dim=axis) if x.shape[axis] else x.clone()
 
 
-@function("softmax", "torch functional special method dtype", "neural", op=SOFTMAX, kinds=OF_FLOATS)
-def build_softmax(x: Value, dim: Static = None, library: Library = "torch") -> Value:
-    """exp(x)/sum(exp(x)) along dim, which a vector may leave out"""
-    return normalised(SOFTMAX, x, dim, library)
+def enter_normalised(op: Op, words: str) -> None:
+    """Enter softmax or its logarithm."""
+    doc = f"{words} along dim, which a vector may leave out"
+
+    @function(op.name, "torch functional special method dtype", "neural", op=op, kinds=OF_FLOATS, doc=doc)
+    def build(x: Value, dim: Static = None, library: Library = "torch") -> Value:
+        return normalised(op, x, dim, library)
 
 
-@function("log_softmax", "torch functional special method dtype", "neural", op=LOG_SOFTMAX, kinds=OF_FLOATS)
-def build_log_softmax(x: Value, dim: Static = None, library: Library = "torch") -> Value:
-    """log(softmax(x)) along dim, which a vector may leave out"""
-    return normalised(LOG_SOFTMAX, x, dim, library)
+enter_normalised(SOFTMAX, "exp(x)/sum(exp(x))")
+enter_normalised(LOG_SOFTMAX, "log(softmax(x))")
 
 
 class Classes(NamedTuple):

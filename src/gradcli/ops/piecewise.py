@@ -259,9 +259,10 @@ WHERE = declare(
 def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Tensor | None = None) -> Any:
     """x where the condition holds, other elsewhere; of a condition alone the places where it holds"""
     if x is None or other is None:
-        from gradcli.ops.further.casting import places_where
+        from gradcli.ops.further.casting import build_nonzero
 
-        return places_where(f, condition, alone=x is other)
+        require(x is other, "arguments", "where takes a condition alone, or two values with it")
+        return build_nonzero(f, condition, as_tuple=True)
     return f(WHERE, condition, x, other)
 
 

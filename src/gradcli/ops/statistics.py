@@ -542,6 +542,11 @@ def spread(x: Value, dim: Static, keepdim: bool, correction: Static, root: bool,
     return variance.of(SQRT_FLAT) if root else variance
 
 
+def mean_of(x: Value, axes: Axes, keepdim: bool) -> Value:
+    """Return the mean along some axes as a sum over a count."""
+    return x.sum(*axes, keepdim=keepdim) / math.prod(x.shape[axis] for axis in axes)
+
+
 def deviation(name: str, root: bool, summary: str) -> None:
     """Enter PyTorch's variance or standard deviation, and NumPy's."""
     words = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
@@ -553,6 +558,13 @@ def deviation(name: str, root: bool, summary: str) -> None:
         if isinstance(dim, bool):  # x.std(False): PyTorch takes a truth value alone for unbiased
             dim, unbiased = None, dim
         return spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
+
+    @reduction(f"{name}_mean", "torch", kinds=OF_FLOATS, doc=f"{summary} and the mean")
+    def build_pair(
+        x: Value, dim: Static = None, unbiased: bool = True, keepdim: bool = False, correction: Static = None
+    ) -> tuple[Value, Value]:
+        axes = read_axes(None if isinstance(dim, bool) else dim, x.ndim, "all")
+        return build(x, dim, unbiased, keepdim, correction), mean_of(x, axes, keepdim)
 
     @reduction(f"np.{name} numpy.{name}", "", kinds=BY_NUMPY, doc=f"{summary} as numpy has it, over n - ddof")
     def build_numpy(x: Value, dim: Static = None, ddof: Static = 0, keepdim: bool = False) -> Value:
