@@ -22,7 +22,7 @@ from gradcli.language.arithmetic import inverted
 from gradcli.language.arithmetic import negative as table_negative
 from gradcli.language.calls import BINARY, COMPARE, MASKS
 from gradcli.ops import OPERATORS
-from gradcli.ops.declare import NOTHING, Entries, Exactly, Op, Piecewise, Said, value_of
+from gradcli.ops.declare import Entries, Exactly, Op, Piecewise, Said, value_of
 from gradcli.records import replace
 from gradcli.runner import numpy_values
 from gradcli.runner.exceptions import in_names_of, torch_error
@@ -61,7 +61,6 @@ CUT = Op(
     lambda *_values, made, **_static: made,
     lambda _k: lambda *_values, refuse, **_static: refuse(),
     lambda at: at.static["refuse"](),
-    reads=NOTHING,
     entries=Entries(index=Said()),
     exact=Exactly(
         pieces=Piecewise(lambda *_values, made, **_static: made, lambda piece, *_values, **_static: piece, held=True)
