@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -195,6 +194,8 @@ SHOWING = (
     "networkx", "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "platform",
 )  # fmt: skip
 """Modules of which scripts use what only shows: what would have an effect is refused where it is called."""
+COMPUTING = {"torchvision", "sklearn", "pandas", "sympy", "scipy", "PIL", "cv2"}
+"""Those of them that compute or hold data: what they give is refused where its numbers are needed."""
 MODULES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter",
     "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
@@ -326,7 +327,7 @@ def library_name(run: Run, name: str) -> Any:
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
-    if name == "plt" or name in SHOWING:
+    if name in SHOWING:
         return Foreign(name)
     return find_table(name) or UNBOUND  # as a formula spells it
 
@@ -362,7 +363,7 @@ def imported(run: Run, name: str, whole: str) -> Any:
 def note_foreign(run: Run, root: str) -> None:
     """Note that a script imports what gradcli does not have, and whether that is known to compute no numbers of it."""
     run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")
-    if root not in SHOWING and root not in sys.stdlib_module_names:
+    if root not in SHOWING or root in COMPUTING:
         run.unknown.add(root)
 
 

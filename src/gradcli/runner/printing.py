@@ -460,6 +460,8 @@ def of_function(run: Any, x: Any) -> str:
     if isinstance(x, Module):
         return f"<module '{x.name}'>"
     if isinstance(x, Foreign):
+        if run is not None:
+            run.require(x)
         return f"<{x.name}>"
     if isinstance(x, Bound | Method):
         return "<bound method>"

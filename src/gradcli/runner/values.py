@@ -16,7 +16,7 @@ from weakref import WeakSet, ref
 import numpy as np
 
 from gradcli.engine.graph import NODES
-from gradcli.errors import Span
+from gradcli.errors import GradcliError, Span
 from gradcli.language import compiling
 from gradcli.ops.declare import value_of
 from gradcli.records import dataclass, field
@@ -633,6 +633,14 @@ class Foreign:
     """What gradcli does not have, and what only shows: its attributes and calls give more of it."""
 
     name: str
+
+    def needed(self) -> GradcliError:
+        """Return the error for where its numbers are needed."""
+        rows = "torch.utils.data.TensorDataset(torch.rand(64, 1, 28, 28), torch.randint(10, (64,)))"
+        made = f"write a few rows in its place, such as {rows}"
+        hint = made if self.name.startswith("torchvision.") else "write the numbers into the script"
+        what = f"'{self.name}' is not part of gradcli, and its numbers are needed here"
+        return GradcliError("not-allowed", what, hint=hint)
 
 
 @dataclass(slots=True, eq=False)

@@ -89,7 +89,9 @@ def legacy(dtype: str) -> Any:
     def make(run: Run, *arguments: Any) -> Tensor:
         if len(arguments) == 1 and isinstance(arguments[0], list | tuple | Tensor):
             data = arguments[0]
-            return cast(run, data, dtype) if isinstance(data, Tensor) else array_of(run, data, "torch", dtype)
+            if isinstance(data, Tensor):
+                return cast(run, data if data.library == "torch" else from_numpy(run, data), dtype)
+            return array_of(run, data, "torch", dtype)
         return run.make(np.zeros(tuple(arguments)), dtype)
 
     return make

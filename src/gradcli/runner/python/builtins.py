@@ -236,7 +236,9 @@ def type_of(_run: Run, x: Any) -> Any:
 
 
 def type_name(x: Any) -> str:
-    """Return what Python calls the type of a value, for messages."""
+    """Return what Python calls the type of a value, for messages: of what gradcli has not, nobody knows it."""
+    if isinstance(x, Foreign):
+        raise x.needed()
     kind = type_of(None, x)  # type: ignore[arg-type]
     in_full = isinstance(kind, Class) and kind.qualified.startswith(("numpy.", "collections."))
     return str(kind.qualified if in_full and kind.name != "Counter" else kind.name)
