@@ -17,7 +17,7 @@ from gradcli.errors.hints import did_you_mean
 from gradcli.language.calls import find_constant
 from gradcli.records import dataclass, field
 from gradcli.runner.exceptions import raised
-from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, lacks, load, look_up
+from gradcli.runner.library import EFFECTS, HOMES, METHODS, READING, SAME, TABLE, effect_error, lacks, load, look_up
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
 from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module
@@ -201,7 +201,8 @@ MODULES = (
     "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
     "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode",
     "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck",
-    "torch.utils.data", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.amp",
+    "torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset", "torch.utils.data.dataloader",
+    "torch.accelerator", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.amp",
     "torch.cuda.amp", "torch.backends",
     "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types",
     "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg", "numpy.testing",
@@ -274,8 +275,8 @@ def member_of(run: Run, module: Module, name: str) -> Any:
 
 def unknown_member(full: str) -> GradcliError:
     """Return the error for a name of a library that gradcli does not have."""
-    if full in EFFECTS:
-        return GradcliError("not-allowed", f"'{full}' would have an effect beyond the script: gradcli does not run it")
+    if full in EFFECTS or full in READING:
+        return effect_error(full)
     module, _, last = full.rpartition(".")
     names = [n.rpartition(".")[2] for n in TABLE if n.startswith(f"{module}.")]
     from gradcli.ops import spellings
@@ -301,8 +302,7 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     if name in BUILTINS:
         return BUILTINS[name]
     if name in EFFECTS:
-        what = "would run a text" if name in ("exec", "eval", "compile") else "would have an effect beyond the script"
-        raise GradcliError("not-allowed", f"'{name}' {what}: gradcli does not run it", span=span)
+        raise effect_error(name, span)
     for module in reversed(run.stars):
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:

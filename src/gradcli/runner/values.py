@@ -209,6 +209,11 @@ def shown_version(tensor: Tensor) -> int:
     return root.version - (0 if root.extra is None else root.extra.unseen)
 
 
+def is_scalar(tensor: Tensor) -> bool:
+    """Return whether NumPy would have a number of its own here, ``np.float64(2.0)``, and not an array of no axes."""
+    return not tensor.shape and not (tensor.extra is not None and tensor.extra.several)
+
+
 def extra_of(tensor: Tensor) -> Extra:
     """Return what a tensor has that few have, to be changed."""
     if tensor.extra is None:

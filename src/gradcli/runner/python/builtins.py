@@ -38,6 +38,7 @@ from gradcli.runner.values import (
     Tensor,
     ask,
     category,
+    is_scalar,
     own,
     rounded,
 )
@@ -225,7 +226,7 @@ def type_of(_run: Run, x: Any) -> Any:
         if x.library == "torch":
             return PARAMETER if x.extra is not None and x.extra.parameter else TENSOR
         if x.library == "numpy":
-            return NDARRAY if x.shape else scalar_class(x.dtype)
+            return scalar_class(x.dtype) if is_scalar(x) else NDARRAY
         return FLOAT if x.library == "python" else JAX_ARRAY
     if isinstance(x, Foreign):
         return x
@@ -267,7 +268,7 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
     if isinstance(kinds, Foreign):
         return isinstance(own, Class) and is_abstract(own.name, kinds)
     if isinstance(kinds, DType):
-        is_number = isinstance(x, Tensor) and (x.library == "jax" or (x.library == "numpy" and not x.shape))
+        is_number = isinstance(x, Tensor) and (x.library == "jax" or (x.library == "numpy" and is_scalar(x)))
         return is_number and x.dtype == kinds.name
     if isinstance(kinds, int | float | str | list | dict):
         run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
