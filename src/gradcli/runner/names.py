@@ -216,7 +216,7 @@ MODULES = (
     "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
     "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib",
     "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special",
-    "scipy.linalg",
+    "scipy.linalg", "sklearn", "sklearn.datasets", "sklearn.model_selection", "sklearn.preprocessing",
 )  # fmt: skip
 """Modules that scripts import, by their full names."""
 
@@ -265,6 +265,9 @@ def member_of(run: Run, module: Module, name: str) -> Any:
     """Return a member of a module; raises AttributeError as Python does, or refuses what gradcli does not have."""
     full = f"{module.name}.{name}"
     value = member(run, full)
+    if value is UNBOUND and full.startswith("sklearn."):
+        note_foreign(run, "sklearn")
+        return Foreign(full)
     if value is UNBOUND:
         error = unknown_member(full)
         if lacks(module.name, name):
