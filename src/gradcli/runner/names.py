@@ -311,6 +311,11 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
         if value is not UNBOUND:
             return value
     value = UNBOUND if assigned else library_name(run, name)
+    if value is UNBOUND and not assigned:
+        for module in reversed(run.stars):
+            if module not in MODULES:
+                note_foreign(run, module.partition(".")[0])
+                return Foreign(f"{module}.{name}")
     return run.fail("NameError", f"name '{name}' is not defined") if value is UNBOUND else value
 
 

@@ -466,6 +466,14 @@ def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
     return or_default(lambda: run.attribute(x, name), "AttributeError", default)
 
 
+def names_of_object(run: Run, x: Any) -> Any:
+    """Return the names that an object of the script's has; those of anything else are refused where they are read."""
+    if isinstance(x, Instance):
+        return sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)})
+    run.unknown.add("dir")
+    return Foreign("dir")
+
+
 @builtin
 def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
     if x is None:
@@ -534,7 +542,7 @@ BUILTINS |= {
     "isinstance": is_kind, "format": format_value,
     "hasattr": lambda run, x, name: getattr_(run, x, name, UNBOUND) is not UNBOUND,
     "delattr": lambda run, x, name: run.delete_attribute(x, name),
-    "dir": lambda run, x: sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)}),
+    "dir": names_of_object,
     "chr": lambda run, code: chr(code), "ord": lambda run, character: ord(character),
     "bin": lambda run, x: bin(x), "hex": lambda run, x: hex(x), "oct": lambda run, x: oct(x),
     "ascii": lambda run, x: to_repr(run, x).encode("ascii", "backslashreplace").decode(),
