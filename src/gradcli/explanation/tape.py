@@ -254,7 +254,7 @@ def true_text(node: Operation, k: int, run: Recorded, g: Written, value: Array, 
     return None
 
 
-def take_steps(tape: Tape, shown: Collection[str]) -> list[Step]:
+def take_steps(tape: Tape, shown: Collection[str] = ()) -> list[Step]:
     """Return the lines: names of values, but of those ``shown`` elsewhere; the operations' rules; the chain rule back.
 
     The first two are in the order in which they ran. An operation that does not work entry by entry has no derivative

@@ -26,7 +26,7 @@ from gradcli.document.model import (
 )
 from gradcli.document.texts import aligned, array_text, ends, padded, shaped_lines, short
 from gradcli.records import dataclass, replace
-from gradcli.render.layout import fold
+from gradcli.render.layout import FILLER, fold, spread
 
 if TYPE_CHECKING:
     from gradcli.document.model import Document, Side
@@ -594,10 +594,11 @@ class Voice(NamedTuple):
 
 def written_document(document: Document, voice: Voice, layout: Layout) -> Iterator[str]:
     """Yield the sections of a document as a voice writes them."""
-    for section in document.sections:
-        yield from [*voice.title(section.title), *voice.between] if section.title else ()
+    for section in document.with_texts(spread).sections:
+        texts = [*voice.title(section.title), *voice.between] if section.title else []
         for part in section.parts:
-            yield from (*written(part, voice, document.settings, layout), *voice.between)
+            texts += [*written(part, voice, document.settings, layout), *voice.between]
+        yield from (text.replace(FILLER, "") for text in texts)
 
 
 def written(part: Part, voice: Voice, settings: Settings, layout: Layout) -> Iterator[str]:

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import IO, TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from gradcli.document.model import Document, Equations, Events, Listing, Part, Prose, Settings, Table
 from gradcli.document.sections import figure_of
-from gradcli.render.layout import Layout, fold, in_letters_of
+from gradcli.render.layout import Layout, fold, gathered, in_letters_of
 from gradcli.render.tables import INDENT, TONES, equation_lines, table_lines
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def tables(document: Document, layout: Layout) -> Text:
     """Return a document as lines, none longer than the layout's width, but for one name that cannot be broken."""
     document = in_letters_of(document, layout)
     lines = [line for section in document.sections for line in section_lines(section, document.settings, layout)]
-    return Text("\n").join(lines[1:] if lines and not lines[0].plain else lines)
+    return gathered(Text("\n").join(lines[1:] if lines and not lines[0].plain else lines))
 
 
 def section_lines(section: Section, settings: Settings, layout: Layout) -> Iterator[Text]:
@@ -143,7 +144,7 @@ THEMES = {
 def picture(document: Document, layout: Layout) -> str:
     """Return the tables of the terminal as an SVG document, which loads nothing."""
     text = tables(document, layout)
-    width = max(layout.width, *(len(line) for line in text.plain.split("\n")))
+    width = max(layout.width, *(line.cell_len for line in text.split()))
     return recorded(text, width).export_svg(title="gradcli explain", code_format=PICTURE, unique_id="gradcli")
 
 
@@ -153,7 +154,7 @@ def figure(document: Document, layout: Layout, ground: str) -> str:
     from rich.terminal_theme import TerminalTheme
 
     text = Text("\n").join([Text(), tables(figure_of(document), layout), Text()])
-    width = max(len(line.rstrip()) for line in text.plain.split("\n")) + 1
+    width = max(cell_len(line.rstrip()) for line in text.plain.split("\n")) + 1
     back, ink, *tones = map(parse_rgb_hex, THEMES[ground])
     theme = TerminalTheme(back, ink, [ink, *tones, ink])
     template = FIGURE.replace("GROUND", THEMES[ground][0])
