@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from gradcli.document.model import Settings
 from gradcli.document.texts import MOST_PRECISE, array_text, input_text
 from gradcli.explanation.timeline import RETURNS
 from gradcli.records import replace
-from gradcli.render.layout import Layout, fold, in_letters, wrapped
+from gradcli.render.layout import Layout, gathered, in_letters, wrapped
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Left, Row, Timeline
@@ -28,12 +26,13 @@ MOST_ENTRIES, FIRST = 100, 6
 """Entries of an array up to which all are written with all digits, and how many of one that has more."""
 
 
-def event_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterator[Text]:
+def event_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterator[str]:
     """Yield the rows of a timeline; of a short script what it printed."""
     if timeline.rows:
-        yield from map(Text, row_lines([row_in_letters(row, layout) for row in timeline.rows], settings, layout))
+        lines = row_lines([row_in_letters(row, layout) for row in timeline.rows], settings, layout)
+        yield from (gathered(line.rstrip()) for line in lines)
     for line in () if timeline.rows else timeline.prints:
-        yield from fold(in_letters(f"prints: {line}", layout).rstrip(), layout.width, " ")
+        yield from map(gathered, wrapped(in_letters(f" prints: {line}", layout).rstrip(), layout.width, 5))
 
 
 def row_in_letters(row: Row, layout: Layout) -> Row:
@@ -55,7 +54,7 @@ def row_lines(rows: Sequence[Row], settings: Settings, layout: Layout) -> Iterat
     for row in rows:
         place = f"   line {row.line:>{number}}  " if row.line else " " * indent
         if row.skipped:
-            yield f"{place}{dots(layout)} {row.what}".rstrip()
+            yield f"{place}{dots(layout)} {row.what}"
         elif room < LEAST_LEFT:
             yield from below(row, place, indent, settings, layout)
         else:
@@ -64,7 +63,7 @@ def row_lines(rows: Sequence[Row], settings: Settings, layout: Layout) -> Iterat
             )
             lead = place + start.ljust(wide + GAP)
             for k, line in enumerate(left_lines(row, room, settings, layout) or [""]):
-                yield ((lead if k == 0 else " " * len(lead)) + line).rstrip()
+                yield (lead if k == 0 else " " * len(lead)) + line
 
 
 def below(row: Row, place: str, indent: int, settings: Settings, layout: Layout) -> Iterator[str]:
@@ -74,7 +73,7 @@ def below(row: Row, place: str, indent: int, settings: Settings, layout: Layout)
     lines = [together] if indent + len(together) <= layout.width else first
     lines += left_lines(row, layout.width - indent - 2, settings, layout, "  ")
     for k, line in enumerate(lines):
-        yield ((place if k == 0 else " " * indent) + line).rstrip()
+        yield (place if k == 0 else " " * indent) + line
 
 
 def dots(layout: Layout) -> str:

@@ -93,9 +93,9 @@ def spread(text: str) -> str:
     return text if text.isascii() else "".join(letter + FILLER * (cell_len(letter) - 1) for letter in text)
 
 
-def gathered(text: Text) -> Text:
+def gathered(text: str) -> str:
     """Return what was laid out without the fillers of its letters."""
-    return Text().join(text.split(FILLER)) if FILLER in text.plain else text
+    return text.replace(FILLER, "")
 
 
 HELD = re.compile(
