@@ -21,7 +21,7 @@ from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass, replace
 from gradcli.runner.events import Event, Log, Noting, name_of, note, settle
 from gradcli.runner.exceptions import Raised, raised, said
-from gradcli.runner.values import Data, Detached, Native, Tensor, View, as_dtype, category, extra_of, kind_of
+from gradcli.runner.values import Data, Detached, Foreign, Native, Tensor, View, as_dtype, category, extra_of, kind_of
 
 BOUNDS = Budget(
     text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=20_000_000_000,
@@ -437,6 +437,12 @@ class Run:
     def refuse(self, what: str, hint: str | None = None, span: Span | None = None) -> GradcliError:
         """Return the error for what gradcli does not do."""
         return GradcliError("not-allowed", what, hint=hint, span=span)
+
+    def require(self, *values: Any) -> None:
+        """Refuse what a library gives that gradcli has not, where its numbers are needed; what only shows may stand."""
+        for value in values:
+            if isinstance(value, Foreign) and value.name.partition(".")[0] in self.unknown:
+                raise value.needed()
 
     def bound(self, length: float, what: str) -> None:
         """Refuse a list or a text that is too long, or too much beside all others; a long one is gone through."""

@@ -16,7 +16,7 @@ from weakref import WeakSet, ref
 import numpy as np
 
 from gradcli.engine.graph import NODES
-from gradcli.errors import Span
+from gradcli.errors import GradcliError, Span
 from gradcli.language import compiling
 from gradcli.ops.declare import value_of
 from gradcli.records import dataclass, field
@@ -213,6 +213,11 @@ def shown_version(tensor: Tensor) -> int:
     """Return how many writes PyTorch counts: not those past the record."""
     root = tensor.root
     return root.version - (0 if root.extra is None else root.extra.unseen)
+
+
+def is_scalar(tensor: Tensor) -> bool:
+    """Return whether NumPy would have a number of its own here, ``np.float64(2.0)``, and not an array of no axes."""
+    return not tensor.shape and not (tensor.extra is not None and tensor.extra.several)
 
 
 def extra_of(tensor: Tensor) -> Extra:
@@ -639,6 +644,14 @@ class Foreign:
     """What gradcli does not have, and what only shows: its attributes and calls give more of it."""
 
     name: str
+
+    def needed(self) -> GradcliError:
+        """Return the error for where its numbers are needed."""
+        rows = "torch.utils.data.TensorDataset(torch.rand(64, 1, 28, 28), torch.randint(10, (64,)))"
+        made = f"write a few rows in its place, such as {rows}"
+        hint = made if self.name.startswith("torchvision.") else "write the numbers into the script"
+        what = f"'{self.name}' is not part of gradcli, and its numbers are needed here"
+        return GradcliError("not-allowed", what, hint=hint)
 
 
 @dataclass(slots=True, eq=False)

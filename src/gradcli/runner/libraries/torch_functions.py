@@ -18,6 +18,13 @@ from gradcli.runner.values import Class, Context, Size, Tensor, category, extra_
 
 
 # ---- tensors
+@native("torch.einsum", "torch.functional.einsum")
+def einsum(run: Run, equation: Any, *operands: Any) -> Any:
+    """Return what ``einsum`` gives, whose operands may be one list."""
+    given = operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
+    return run.function("einsum", equation, *given)
+
+
 @native("torch.nn.functional.one_hot")
 def one_hot(run: Run, x: Tensor, num_classes: int = -1) -> Tensor:
     """Return vectors with a 1 at each class."""

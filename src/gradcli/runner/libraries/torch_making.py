@@ -11,12 +11,23 @@ from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note_draw
-from gradcli.runner.library import METHODS, TABLE, always, drawing, generator_of, methods_of_draws, native, record
+from gradcli.runner.library import (
+    METHODS,
+    TABLE,
+    always,
+    drawing,
+    effect_error,
+    generator_of,
+    load,
+    methods_of_draws,
+    native,
+    record,
+)
 from gradcli.runner.python.builtins import DTYPE, PARAMETER, SIZE, TENSOR
 from gradcli.runner.python.containers import whole
 from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run, constant, show
-from gradcli.runner.values import FLOATS, Class, DType, Foreign, Tensor, as_dtype, category, extra_of
+from gradcli.runner.values import FLOATS, Class, DType, Foreign, Instance, Tensor, as_dtype, category, extra_of
 
 if TYPE_CHECKING:
     from gradcli.runner.draws import Generator
@@ -89,7 +100,9 @@ def legacy(dtype: str) -> Any:
     def make(run: Run, *arguments: Any) -> Tensor:
         if len(arguments) == 1 and isinstance(arguments[0], list | tuple | Tensor):
             data = arguments[0]
-            return cast(run, data, dtype) if isinstance(data, Tensor) else array_of(run, data, "torch", dtype)
+            if isinstance(data, Tensor):
+                return cast(run, data if data.library == "torch" else from_numpy(run, data), dtype)
+            return array_of(run, data, "torch", dtype)
         return run.make(np.zeros(tuple(arguments)), dtype)
 
     return make
@@ -453,6 +466,36 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+# ---- files: none is written, and what a script saves it may load again
+def saved_copy(run: Run, x: Any) -> Any:
+    """Return a copy of what a script saves: a tensor that an operation made is a leaf of its own there."""
+    if isinstance(x, Tensor) and x.active and not x.leaf:
+        return attributes.require(run, run.function("clone", attributes.detached(run, x)), True)
+    if type(x) is dict:
+        return {key: saved_copy(run, value) for key, value in x.items()}
+    return run.call(TABLE["copy.deepcopy"], [x])
+
+
+@native("torch.save")
+def save(run: Run, obj: Any, f: Any, *_: Any, **__: Any) -> None:
+    """Keep a copy of what a script saves."""
+    run.note("files", "gradcli writes no file: torch.load gives what this script itself has saved under a name")
+    load("copy")
+    if isinstance(f, str):
+        run.modules.setdefault("saved", {})[f] = saved_copy(run, obj)
+
+
+@native("torch.load")
+def load_saved(run: Run, f: Any, map_location: Any = None, *_: Any, weights_only: bool = True, **__: Any) -> Any:
+    """Return what the script has saved; PyTorch loads an object of a class only where it is told to."""
+    made = run.modules.get("saved", {}).get(f) if isinstance(f, str) else None
+    if made is None:
+        raise effect_error("torch.load")
+    if weights_only and isinstance(made, Instance):
+        raise run.refuse("'torch.load' of an object of a class is refused by PyTorch too, without weights_only=False")
+    return saved_copy(run, made)
+
+
 # ---- types, devices, options
 class Device:
     """``torch.device``."""
@@ -560,10 +603,11 @@ TABLE |= {
         ("torch.compile", "torch.jit.script", "torch.jit.trace"),
         lambda run, function=None, *_, **__: function if function is not None else lambda run, function: function,
     ),
-    "torch.cuda.device_count": always(0), "torch.get_num_threads": always(1),
+    "torch.cuda.device_count": always(0), "torch.accelerator.device_count": always(0),
+    "torch.accelerator.current_accelerator": always(None), "torch.get_num_threads": always(1),
     **dict.fromkeys((
         "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available",
-        "torch.cuda.is_initialized",
+        "torch.cuda.is_initialized", "torch.accelerator.is_available",
     ), always(False)),
     **dict.fromkeys((
         "torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads",

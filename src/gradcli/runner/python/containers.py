@@ -89,6 +89,7 @@ def walk(run: Run, value: Any) -> Any:
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
     if isinstance(value, Foreign):
+        run.require(value)
         return walk(run, value.items) if isinstance(value, Progress) else []
     if hasattr(type(value), "__next__") or type(value) in VIEWS:
         return with_keys(run, value)

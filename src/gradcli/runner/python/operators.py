@@ -232,6 +232,7 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
             return made
     if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
+    run.require(a, b)
     if sign in ("==", "!="):
         return same_objects(run, sign, a, b)
     if sign == "|" and isinstance(a, KINDS_OF_TYPES) and isinstance(b, KINDS_OF_TYPES):
@@ -604,6 +605,7 @@ def negative(run: Run, a: Any, sign: str) -> Any:
     if isinstance(a, PLAIN) and not (sign == "~" and isinstance(a, float)):
         return -a if sign == "-" else +a if sign == "+" else ~int(a)
     if isinstance(a, Foreign):
+        run.require(a)
         return a
     if isinstance(a, Counter) and sign != "~":
         return -a if sign == "-" else +a
@@ -645,6 +647,7 @@ def truth(run: Run, x: Any) -> bool:
     for name in ("__bool__", "__len__") if isinstance(x, Instance | Hosted) else ():
         if (made := ask(run, x, name)) is not UNBOUND:
             return bool(made)
+    run.require(x)
     return bool(x)
 
 
