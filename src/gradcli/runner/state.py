@@ -257,10 +257,19 @@ class Run:
         self.leave_rest(tensor)
 
     def leave_rest(self, tensor: Tensor) -> None:
-        """Hand the numbers of a tensor on to what is left of it, if anything is."""
-        rest = None if tensor.extra is None else tensor.extra.rest
-        if rest is not None:
-            rest.node, rest.version = constant(self, tensor.node), tensor.version
+        """Hand the numbers of a tensor on to what is left of it, and to those that were given the same memory."""
+        extra = tensor.extra
+        if extra is None:
+            return
+        if extra.rest is not None:
+            extra.rest.node, extra.rest.version = constant(self, tensor.node), tensor.version
+        for twin in [one() for one in extra.twins]:
+            if twin is not None and twin is not tensor:
+                twin.version += 1
+                if twin.leaf and twin.active:
+                    self.renew_leaf(twin, tensor.value)
+                else:
+                    twin.node = np.array(tensor.value)
 
     def _write(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
         if category(tensor.dtype) < 2 or kind_of(value_of(made)) != "f":

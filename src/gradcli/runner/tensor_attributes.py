@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 import numpy as np
 
@@ -54,6 +54,9 @@ def memory_of(run: Run, x: Tensor) -> Tensor:
 
 def leave_memory(run: Run, x: Tensor) -> None:
     """Leave the memory that a tensor has had to those who show it."""
+    if x.extra is not None and x.extra.twins:
+        x.extra.twins[:] = [one for one in x.extra.twins if one() is not x]
+        x.extra.twins = []
     if x.extra is None or not x.extra.views:
         return
     memory = Tensor(constant(run, x.node), x.dtype, x.library)
@@ -61,6 +64,15 @@ def leave_memory(run: Run, x: Tensor) -> None:
         view.node = view.node
         view.base, view.seen = memory, memory.version
     x.extra.views = None
+
+
+def share(x: Tensor, source: Tensor) -> None:
+    """Let a tensor have the memory of another, or of what that one shows as a whole."""
+    source = source.base if isinstance(source, Detached) and source.shape == source.base.shape else source
+    if type(source) is Tensor and source is not x and (source.leaf or not source.active):
+        twins = extra_of(source).twins
+        twins += [ref(one) for one in ((x,) if twins else (source, x))]
+        extra_of(x).twins = twins
 
 
 @method("detach")
@@ -182,6 +194,7 @@ def set_data(run: Run, x: Tensor, value: Any) -> Tensor:
         run.enter_leaf(x)
     if isinstance(value, Tensor):
         x.dtype = value.dtype
+        share(x, value)
     if type(old) in NODES and run.held.live and not is_inner:  # what was saved of it for backward is the tensor itself
         old.value = value_of(x.node)
     return x

@@ -192,15 +192,18 @@ class Data(Detached):
 
 
 class Extra:
-    """What few tensors have."""
+    """What few tensors have; those that were given one memory have one list of ``twins``."""
 
-    __slots__ = ("fields", "followed", "hooks", "name", "parameter", "rest", "retains", "several", "unseen", "views")
+    __slots__ = (
+        "fields", "followed", "hooks", "name", "parameter", "rest", "retains", "several", "twins", "unseen", "views",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.hooks: list[tuple[int, Any]] = []
         self.followed: list[Any] = []
         self.rest: Rest | None = None
         self.retains = False
+        self.twins: list[ref[Tensor]] = []
         self.parameter = False
         self.several = False
         self.views: WeakSet[Detached] | None = None

@@ -121,6 +121,7 @@ def parameter(run: Run, data: Any = None, requires_grad: bool = True) -> Tensor:
         run.fail("TypeError", f"cannot assign parameter: {type(data).__name__}")
     made = Tensor(np.array(data.value), data.dtype)
     extra_of(made).parameter = True
+    attributes.share(made, data)
     return finished(run, made, requires_grad)
 
 
