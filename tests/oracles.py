@@ -61,6 +61,11 @@ def torch_gradient(program, wrt, inputs):
     return leaves[wrt].grad.numpy()
 
 
+def named(table):
+    """Return the parameters of a test: the fields of each row of a table, which is known by its name."""
+    return [pytest.param(*row.values(), id=name) for name, row in table.items()]
+
+
 def portion(items, every):
     """Return the items, all but one of so many marked as slow: ``.ci/run`` takes them all."""
     return [item if k % every == 0 else slow(item) for k, item in enumerate(items)]
