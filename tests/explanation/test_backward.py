@@ -140,23 +140,13 @@ def test_a_line_that_does_not_give_its_number_is_not_shown(monkeypatch):
     )
 
 
-PATHS = {
-    "h = tanh(x)\ny = h*h + x": {"x": [("x", "h", "y"), ("x", "y")]},
-    "h = 3*x\nsin(h)": {"x": [("x", "h", "y")]},
-    "a = x*w\nb = a + x\na*b": {
-        "x": [("x", "a", "b", "y"), ("x", "b", "y"), ("x", "a", "y")],
-        "w": [("w", "a", "b", "y"), ("w", "a", "y")],
-    },
-    "3*x**2": {},
-    "h = x*[1, 2]\nsum(h)": {},
-    "y = x\nfor i in range(8):\n    y = y*x + y*y\ny": {},
-}
+PATHS = cases("backward_lines.toml")["PATHS"]
 
 
-@pytest.mark.parametrize("text", PATHS)
-def test_paths_lead_over_single_numbers_and_add_up(text):
+@pytest.mark.parametrize(("text", "paths"), [row.values() for row in PATHS])
+def test_paths_lead_over_single_numbers_and_add_up(text, paths):
     names = sorted(set(re.findall(r"\b[xw]\b", text)))
     found = gradcli.explain(text, inputs=dict(zip(names, [0.7, 1.3], strict=False)))
-    assert {name: [path.names for path in paths] for name, paths in found.paths.items()} == PATHS[text]
-    for name, paths in found.paths.items():
-        assert sum(path.product for path in paths) == pytest.approx(found.grad[name].item(), rel=1e-12)
+    assert {name: [list(path.names) for path in of_one] for name, of_one in found.paths.items()} == paths
+    for name, of_one in found.paths.items():
+        assert sum(path.product for path in of_one) == pytest.approx(found.grad[name].item(), rel=1e-12)
