@@ -22,7 +22,7 @@ def wrong_vjps(op):
     return (lambda k: ruled(right(k))) if callable(right) else tuple(rule and ruled(rule) for rule in right)
 
 
-FAULTS = {"vjp": lambda op: {"vjps": wrong_vjps(op)}, "local": lambda op: {"local": ruled(op.local)}}
+FAULTS = {"vjp": lambda op: {"vjps": wrong_vjps(op)}, "local": lambda op: {"local_jacobian": ruled(op.local_jacobian)}}
 
 
 def told_by_the_graph():
@@ -70,7 +70,7 @@ def test_an_explanation_says_that_its_routes_disagree(name, fault):
 def test_a_wrong_sympy_formula_is_found(name):
     op, program = OPS[name], PROGRAM_OF[name]
     formula = ruled(op.formula)
-    with tampered(op, formula=formula, local=elementwise_local(formula, op.zero_at)):
+    with tampered(op, formula=formula, local_jacobian=elementwise_local(formula, op.zero_at)):
         assert not explained(program).agreement.agree
 
 
@@ -83,7 +83,7 @@ def test_a_wrong_derivative_in_sympys_hands_is_found(function, monkeypatch):
     )
     formula = OPS[name].formula
     unseen = partial(formula)  # so that no derivative of it is remembered
-    with tampered(OPS[name], local=elementwise_local(unseen, None)):
+    with tampered(OPS[name], local_jacobian=elementwise_local(unseen, None)):
         assert not explained(PROGRAM_OF[name]).agreement.agree
 
 

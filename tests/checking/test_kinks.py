@@ -50,7 +50,7 @@ def test_pieces_that_meet_are_noted_where_they_make_a_kink_or_jump(seed, as_vect
 
 
 LED = TABLES["LED"]
-"""A program where rounding decides the turns of a loop, a point, the note, and the slopes on both sides if it has any."""
+"""A program where rounding decides the turns of a loop, a point, the note, and the slopes on both sides if any."""
 
 
 @pytest.mark.parametrize(("program", "x", "kind", "slopes"), LED)
