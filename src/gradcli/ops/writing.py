@@ -119,9 +119,9 @@ def axis_text(length: int, axis: int, ndim: int) -> str:
     return f"arange({length}){trailing(ndim - 1 - axis)}"
 
 
-def trailing(count: int) -> str:
-    """Return the index that adds so many axes behind the first."""
-    return f"[:{', None' * count}]" if count else ""
+def trailing(count: int, before: str = ":") -> str:
+    """Return the index that adds so many axes behind the first, or behind the two of a matrix with ``:, :`` before."""
+    return f"[{before}{', None' * count}]" if count else ""
 
 
 def full_key(key: Index, shape: Shape) -> Key:
