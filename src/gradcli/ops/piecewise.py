@@ -284,17 +284,12 @@ def gelu_text_back(_k: int, _out: Array, _x: Array, *, approximate: str) -> str:
     return f"{{g}}*{share}*(1 + {{0}}*sqrt(8/pi)*(1 + 0.134145*{{0}}**2)*(1 - {share}))"
 
 
-def by_condition(piece: Mask, _condition: Array, a: Array, b: Array) -> Array:
-    """Return the entries of the branches that were taken."""
-    return np.where(piece, a, b)
-
-
 WHERE = declare(
     "where",
     np.where,
     (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
     where_local,
-    pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition),
+    pieces=Piecewise(lambda c, a, b: exactly.true(c), lambda piece, c, a, b: np.asarray(np.where(piece, a, b))),
     entries=Entries(index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")), moves=True),
     chooses=True,
     torch=Torch(saves=((0,),)),

@@ -95,13 +95,6 @@ def product_links(rows: Indices) -> Links:
     return Links(np.asarray(rows)[columns], columns, 1.0, Explicit(lambda s, *factors: s.product(factors)), bound)
 
 
-def quotient_links(rows: Indices, columns: Indices, x: Array, others: Array) -> Links:
-    """Return the links of a long product: y/x, or the numbers themselves where an entry is 0."""
-    if np.all(x != 0):
-        return Links(rows, columns, 1.0, Explicit(lambda s, y, x: y / x), ((-1, rows), (0, columns)))
-    return Links(rows, columns, others)
-
-
 def cumprod_local(at: At) -> Sequence[Links | Contraction]:
     """Link output i to each entry j ≤ i with the product of the other entries up to i."""
     x, dim = at.x, at.static["dim"]
@@ -224,13 +217,14 @@ def cumprod_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
 
 
 def prod_local(at: At) -> list[Links]:
-    """Link each entry with the product of the others in its group as the coefficient."""
+    """Link each entry with the product of the others in its group: of many y/x, or numbers where an entry is 0."""
     x, rows = at.x, group_rows(at.x, at.static["dim"])
     if np.size(x) <= WRITTEN_OUT * max(np.size(at.out), 1):
         return [product_links(rows)]
     columns = all_entries(x)
-    others = np.ravel(products_of_others(x, at.static["dim"]))
-    return [quotient_links(rows, columns, x, others)]
+    if np.all(x != 0):
+        return [Links(rows, columns, 1.0, Explicit(lambda s, y, x: y / x), ((OUT, rows), (0, columns)))]
+    return [Links(rows, columns, np.ravel(products_of_others(x, at.static["dim"])))]
 
 
 def logsumexp(x: Array, dim: Axes, keepdim: bool) -> Any:
