@@ -1,7 +1,7 @@
 """What a declaration of an op says, and the register that declarations fill.
 
 An *op* is a node of the graph: a forward rule in numpy, one hand-written vector-Jacobian product (vjp) for each
-argument, and a ``local`` reading from which ``jacobian`` builds the local Jacobian by another route. All that is
+argument, and a ``local_jacobian`` that lists its links, which ``jacobian`` multiplies by another route. All that is
 particular to an op stands in its ``Op``: no other room asks for an op by its name.
 """
 

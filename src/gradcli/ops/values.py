@@ -442,9 +442,10 @@ READERS: dict[str, tuple[str, Callable[[Any, str, Reading], Any]]] = {
     "AllAxes": ("Static", axes_by(lambda library: "all")),
     "LibraryAxes": ("Static", axes_by(empty_of)),
     "Reduction": ("Static", lambda x, name, call: Reduction(x)),
+    **{name: (name, lambda x, name, call: x) for name in ("Apply", "Around", "Library", "Raw", "Raws", "Static")},
+    "Static | Tensor": ("Static | Tensor", lambda x, name, call: x),
 }
-"""By annotation: what the language takes there, and how it is read. What has none is taken as it is."""
-AS_IT_IS = "", lambda x, name, call: x
+"""By annotation: what the language takes there, and how it is read. There is no parameter of another one."""
 EMPTY = inspect.Parameter.empty
 FLAGS = {"size_average": None, "reduce": None, "reduction": "mean"}
 
@@ -473,7 +474,7 @@ class FormulaBuilder:
                 seen, rest = (seen + flags[:1], flags[1:]) if p.annotation == "Around" else (seen + flags, [])
             elif p.name != "f":
                 default = p.default.word if isinstance(p.default, Reduction) else p.default
-                seen.append(p.replace(annotation=READERS.get(p.annotation, (p.annotation,))[0], default=default))
+                seen.append(p.replace(annotation=READERS[p.annotation][0], default=default))
                 seen, rest = seen + rest, []
         names = {p.name for p in self.parameters}
         if "library" not in names and any(p.annotation == "LibraryAxes" for p in self.parameters):
@@ -484,7 +485,7 @@ class FormulaBuilder:
     @cached_property
     def readers(self) -> list[tuple[str, Any, Callable[[Any, str, Reading], Any]]]:
         """The name, the kind and the reader of each parameter."""
-        return [(p.name, p.kind, READERS.get(p.annotation, AS_IT_IS)[1]) for p in self.parameters]
+        return [(p.name, p.kind, READERS[p.annotation][1]) for p in self.parameters]
 
     @cached_property
     def plain(self) -> list[tuple[str, Callable[[Any, str, Reading], Any]]] | None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import Entries, Op, Text
+from gradcli.ops.declare import Apply, Entries, Op, Text
 from gradcli.ops.further.casting import positions, truths
 from gradcli.ops.joining import INDEX, PART, build_cat
 from gradcli.ops.links import Array, Axes, Indices, Library, Mask, Raw, Raws, Shape, Static
@@ -466,7 +466,7 @@ def delete(x: Value, obj: Raw, axis: Static = None) -> Value:
 
 
 @function("np.select numpy.select jnp.select", "", "elementwise", kinds=OF_FLOATS)
-def numpy_select(f: Any, condlist: Raws, choicelist: Values, default: Value | None = None) -> Value:
+def numpy_select(f: Apply, condlist: Raws, choicelist: Values, default: Value | None = None) -> Value:
     """the entries of the first array whose condition holds, or of default where none does"""
     fits = choicelist and len(condlist) == len(choicelist)
     require(fits, "shape", f"select: {len(condlist)} conditions for {len(choicelist)} choices")
