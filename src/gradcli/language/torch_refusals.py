@@ -19,7 +19,7 @@ from gradcli.errors.hints import listed
 from gradcli.language.arithmetic import is_tensor
 from gradcli.language.memory import in_part, may_share, storage_of, storage_root, views_under, window_of
 from gradcli.language.picking import as_view, basic
-from gradcli.ops.declare import Keeps, keeps_own, kept, value_of
+from gradcli.ops.declare import Keeps, keeps_own, saved_by_torch, value_of
 from gradcli.ops.links import Indices
 from gradcli.ops.making import DATA
 
@@ -33,7 +33,7 @@ def saved_places(node: Operation) -> tuple[int, ...]:
         return ()
     active = tuple([type(a) in NODES and a.active for a in node.arguments])
     arrays = tuple([type(a) in TENSORS or isinstance(a, np.ndarray) for a in node.arguments])
-    reads = kept(node.op, active, arrays)
+    reads = saved_by_torch(node.op, active, arrays)
     places = tuple([k for k, read in enumerate(reads.arguments) if read])
     return (*places, -1) if reads.output else places
 
