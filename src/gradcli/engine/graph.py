@@ -319,8 +319,7 @@ class Graph:
     where nobody reads it. ``inputs`` are the nodes of inputs by name, ``variables`` all names of the program, and
     ``result`` is its own name for the output. ``called`` is what ``naming`` calls the bindings. ``functions`` are the
     calls of functions: the name as it was written, the first node that each has made and the one after the last.
-    ``branches`` says that the program takes one way or another by values, ``aliases`` that it writes in place, so that
-    views of constants are nodes too.
+    ``branches`` says that the program takes one way or another by values.
     ``constants`` are arrays that a script gave a name and that depend on no input. ``origins`` has by id how such
     arrays were computed, ``calls`` the calls of functions by the number of the node that each gave; where ``origins``
     is None, neither is kept.
@@ -342,7 +341,6 @@ class Graph:
     called: list[str] = field(default_factory=list)
     functions: list[tuple[str, int, int]] = field(default_factory=list)
     branches: bool = False
-    aliases: bool = False
     constants: dict[str, Any] = field(default_factory=dict)
     origins: dict[int, Origin] | None = None
     calls: dict[int, Called] = field(default_factory=dict)
@@ -437,9 +435,8 @@ class Graph:
 
         What detaches a constant shows its memory, and stays without derivative whatever is written there.
         """
-        if op.entries.view and type(arguments[0]) is np.ndarray:
-            return (op.flat or self.aliases) and arguments[0].dtype.kind not in "bi"
-        return any(isinstance(argument, Node) for argument in arguments)
+        detaches = op.entries.view and op.flat and type(arguments[0]) is np.ndarray
+        return detaches or any(isinstance(argument, Node) for argument in arguments)
 
     def spare(self, node: Operation) -> None:
         """Let go of what need not be kept for the last node, which is large: nothing here."""
@@ -553,9 +550,8 @@ class LeanGraph(Graph):
     def spare(self, node: Operation) -> None:
         """Let go of those large values that no vjp of the last node reads; others live while they are used."""
         reads = saved(node.op, tuple(isinstance(a, Node) and a.active for a in node.arguments))
-        aliases = self.aliases and node.op.entries.view
         node.arguments = tuple(
-            argument if read or aliases or not isinstance(argument, Node) else self.nodes[argument.index]
+            argument if read or not isinstance(argument, Node) else self.nodes[argument.index]
             for argument, read in zip(node.arguments, reads.arguments, strict=True)
         )
         if not reads.output:

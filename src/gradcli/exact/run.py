@@ -144,9 +144,8 @@ class Deciding(Graph):
         """
         made = self._value(op, values, static)
         value = made if op.entries.view and is_lifted(made) else lifted(np.asarray(made))
-        whole = values[0]
-        if op.entries.view and type(whole) is np.ndarray and (whole is arguments[0] or not is_lifted(whole)):
-            return op.forward(whole, **static)
+        if op.entries.view and type(arguments[0]) is np.ndarray:
+            return op.forward(arguments[0], **static)
         shaped = op.entries.view and not op.flat
         plain = TENSORS.isdisjoint(map(type, arguments)) and np.ndim(value) == 0 and is_lifted(value) and not shaped
         return value.view(PlainNumber) if plain else value

@@ -1,14 +1,16 @@
-"""Which tensors of a run share memory, as PyTorch has it, and writes in place to those that do.
+"""Which tensors of a run share memory, as PyTorch has it: the storage of each, and the entries of it that it shows.
 
-A view is a node that looks on its argument: what it shows is found along its views, down to the root that has the
-memory. A write makes a new value of the tensor it is done to, and a new root with that in its place. Each other
-variable that shows a part of the memory gets a new value too: its views, taken of the new root.
 How PyTorch lays out the memory of what an operation makes, where numpy is known to do the same.
+Entries of one tensor shown in another: as an operation with its derivative, and as text of the language.
+Writes in place to tensors that share memory: what every other variable shows afterwards.
+A write makes a new value of the tensor it is done to. Each other variable that shows a part of the same memory gets a
+new value too: its old entries, and those of the written tensor where it shows them, with the derivatives of both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import combinations
 from typing import Any, NamedTuple, TypeGuard
 
@@ -18,17 +20,33 @@ from gradcli.engine.graph import NODES, Graph, Node, Operation
 from gradcli.errors import GradcliError
 from gradcli.language.arithmetic import DOUBLE, Listed, is_tensor, number_kind
 from gradcli.language.compiling import Assigned, Frame, Selection, Written
-from gradcli.language.picking import as_view, basic
+from gradcli.language.picking import as_view, basic, pick_entries
 from gradcli.ops import Pair, Parts
-from gradcli.ops.declare import value_of
-from gradcli.ops.joining import PUT
-from gradcli.ops.links import Array, Index, Indices, Shape
+from gradcli.ops.declare import Op, value_of
+from gradcli.ops.joining import INDEX, PUT
+from gradcli.ops.links import Array, Index, Indices, Mask, Options, Shape
 from gradcli.ops.making import DETACH
-from gradcli.ops.shaping import CLONE, RESHAPE
+from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE, TRANSPOSE
 from gradcli.ops.writing import index_text
 
 Key = Any
 """What tells a storage from all others: the index of a node, or the identity of an array."""
+
+
+class Window(NamedTuple):
+    """What a tensor shows of a storage.
+
+    ``places`` has the tensor's shape and the layout of its memory, and in each entry the number of the place that it
+    shows. ``side`` is the node that was detached, or the storage itself: derivatives flow between views of one side.
+    ``owner`` keeps an array alive whose identity is a key. ``doubt`` says that it may as well be a copy, where
+    it is not known how PyTorch lays out what was reshaped.
+    """
+
+    key: Key
+    places: Indices
+    side: Key
+    owner: object = None
+    doubt: bool = False
 
 
 def is_no_float_node(value: object) -> bool:
@@ -41,13 +59,6 @@ def looks_on(node: object) -> TypeGuard[Operation]:
     return isinstance(node, Operation) and node.op.entries.view and basic(node.static.get("key"))
 
 
-def shares(view: Operation) -> bool:
-    """Return whether what a view shows is the memory that it was made of: a reshape may have copied it."""
-    shown, whole = view.value, value_of(view.arguments[0])
-    arrays = isinstance(shown, np.ndarray) and isinstance(whole, np.ndarray)
-    return "shape" not in view.static or not arrays or not shown.size or bool(np.may_share_memory(shown, whole))
-
-
 def views_under(value: object) -> Iterator[Operation]:
     """Yield the views through which a tensor shows memory, itself first where it is one."""
     while looks_on(value):
@@ -58,24 +69,15 @@ def views_under(value: object) -> Iterator[Operation]:
 def storage_root(f: Graph, value: Any) -> Key:
     """Return the storage that a tensor may show: that which it does show, unless a reshape has copied."""
     while not is_no_float_node(value):
-        if value.index in f.windows:
-            value = f.windows[value.index]
-        elif looks_on(value):
-            value = value.arguments[0]
-        else:
-            break
-    return storage_with(f, value)
-
-
-def key_of(root: Any) -> Key:
-    """Return what tells apart what has memory: a node, or the owner of an array."""
-    return ("array", id(owner_of(value_of(root)))) if is_no_float_node(root) else ("node", root.index)
-
-
-def storage_with(f: Graph, root: Any) -> Key:
-    """Return the storage that a root has the memory of: the one that it had before any write."""
-    first = f.windows.get(key_of(root), root)
-    return key_of(first)
+        window = f.windows.get(value.index)
+        if window is not None:
+            return window.key
+        if not looks_on(value):
+            return value.index
+        value = value.arguments[0]
+    owner = owner_of(value_of(value))
+    window = f.windows.get(("array", id(owner)))
+    return ("array", id(owner)) if window is None else window.key
 
 
 def may_share(f: Graph, a: object, b: object) -> bool:
@@ -98,74 +100,53 @@ def parts_of(value: Any) -> tuple[Any, ...]:
 
 def storage_of(f: Graph, value: object) -> Key:
     """Return the storage that a tensor shows, None for what is no tensor."""
-    return storage_with(f, shown_by(f, value).root) if is_tensor(value) else None
+    return window_of(f, value).key if is_tensor(value) else None
 
 
-class Shown(NamedTuple):
-    """What a tensor shows: ``views``, of which the first is of ``root``, which has the memory.
-
-    ``side`` is the last node that was detached, or the root, and the last ``own`` views are of it: derivatives flow
-    between views of one side. ``doubt`` says that the tensor may as well be a copy, where it is not known how PyTorch
-    lays out what was reshaped.
-    """
-
-    root: Any
-    views: list[Operation]
-    side: Any
-    own: int
-    doubt: bool
-
-    @property
-    def places(self) -> Indices:
-        """The places in memory that the entries show, laid out as these are."""
-        return seen_through(self.views, places_of(self.root))
+def window_of(f: Graph, value: Any) -> Window:
+    """Return what a tensor shows of a storage."""
+    return window_of_array(f, value_of(value)) if is_no_float_node(value) else window_of_node(f, value)
 
 
-def shown_by(f: Graph, value: Any) -> Shown:
-    """Return what a tensor shows; ``Graph.windows`` has views for what was written through others."""
+def window_of_node(f: Graph, node: Node) -> Window:
+    """Return what a node shows; what is found on the way is noted, as other views have it in common."""
     views: list[Operation] = []
-    side, own, doubt = None, 0, False
-    while not is_no_float_node(value):
-        view = f.windows.get(value.index, value)
-        if view is value:
-            unknown = looks_on(value) and is_copied_perhaps(f, value)
-            if not looks_on(value) or not (unknown or shares(value)):
-                break
-            doubt = doubt or unknown
-        if view.op.flat and side is None:
-            side, own = value, len(views)
-        if view is value:
-            views.append(value)
-        value = value.arguments[0] if view is value else view
-    if side is None:
-        side, own = value, len(views)
-    return Shown(value, views[::-1], side, own, doubt)
+    at: Any = node
+    while not is_no_float_node(at) and at.index not in f.windows and looks_on(at):
+        views.append(at)
+        at = at.arguments[0]
+    window = window_of_array(f, value_of(at)) if is_no_float_node(at) else f.windows.get(at.index)
+    if window is None:
+        window = f.windows[at.index] = own_window(at)
+    for view in reversed(views):
+        window = f.windows[view.index] = seen_through(f, view, window)
+    return window
 
 
-def seen_through(views: Sequence[Operation], numbers: Indices) -> Indices:
-    """Return what views show of numbers in the place of entries."""
-    for view in views:
-        key = view.static.get("key")
-        numbers = np.asarray(view.op.forward(numbers, **view.static)) if key is None else numbers[as_view(key)]
-    return numbers
-
-
-def places_of(root: Any) -> Indices:
-    """Return the places that entries have in memory: of a node's own, without gaps in the order of its axes."""
-    if is_no_float_node(root):
-        return places_of_array(value_of(root))
-    strides = getattr(root.value, "strides", ())
+def own_window(node: Node) -> Window:
+    """Return what a node shows that has a storage of its own, laid out without gaps in the order of its axes."""
+    strides = getattr(node.value, "strides", ())
     order = sorted(range(len(strides)), key=lambda axis: -abs(strides[axis]))
-    lengths = tuple(root.shape[axis] for axis in order)
-    return entry_numbers(lengths).transpose(np.argsort(order).astype(int))
+    memory = np.arange(int(np.prod(node.shape, dtype=np.int64)))
+    places = memory.reshape([node.shape[axis] for axis in order]).transpose(np.argsort(order).astype(int))
+    return Window(node.index, places, node.index)
 
 
-def places_of_array(array: Array) -> Indices:
-    """Return the places of its owner's memory that an array shows."""
-    owner = owner_of(array)
-    memory, size = np.arange(owner.size), owner.itemsize
-    steps = tuple(step // size * memory.itemsize for step in array.strides)
-    return np.ndarray(array.shape, memory.dtype, memory, place_in(owner, array) * memory.itemsize, steps)
+def seen_through(f: Graph, view: Operation, window: Window) -> Window:
+    """Return what a view of a tensor shows, given what that shows; a reshape that its layout does not allow copies."""
+    key = view.static.get("key")
+    if view.op.flat:
+        return window._replace(side=view.index)
+    if key is not None:
+        return window._replace(places=window.places[as_view(key)])
+
+    places: Any = view.op.forward(window.places, **view.static)
+    same_axes = [n for n in places.shape if n != 1] == [n for n in window.places.shape if n != 1]
+    if places.size and not same_axes and "shape" in view.static and not is_layout_known(f, window.key):
+        return window._replace(places=places, doubt=True)
+    if places.size and not np.may_share_memory(places, window.places):
+        return own_window(view)
+    return window._replace(places=places)
 
 
 def owner_of(array: Any) -> Array:
@@ -175,15 +156,23 @@ def owner_of(array: Any) -> Array:
     return array  # type: ignore[no-any-return]
 
 
-def place_in(owner: Array, array: Array) -> int:
-    """Return the place in its owner's memory where the first entry of an array stands."""
-    start, first = (int(one.__array_interface__["data"][0]) for one in (owner, array))
-    return (first - start) // owner.itemsize
+def window_of_array(f: Graph, array: Array) -> Window:
+    """Return what an array shows of the memory of its owner."""
+    owner = owner_of(array)
+    key = ("array", id(owner))
+    window = f.windows.get(key)
+    if window is not None:
+        key = window.key
+    memory, size = np.arange(owner.size), owner.itemsize
+    steps = tuple(step // size * memory.itemsize for step in array.strides)
+    start = (address(array) - address(owner)) // size * memory.itemsize
+    places: Indices = np.ndarray(array.shape, memory.dtype, memory, start, steps)
+    return Window(key, places, key, owner)
 
 
-def entry_numbers(shape: Shape) -> Indices:
-    """Return the numbers of the entries of an array."""
-    return np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+def address(array: Array) -> int:
+    """Return where the first entry of an array stands."""
+    return int(array.__array_interface__["data"][0])
 
 
 def is_gapless(places: Indices) -> bool:
@@ -204,31 +193,20 @@ def in_part(target: Indices, source: Indices) -> bool:
     return not (target.size == source.size and target.strides == source.strides and target.min() == source.min())
 
 
-def is_copied_perhaps(f: Graph, view: Operation) -> bool:
-    """Return whether a view may have copied its argument: it is a reshape of what PyTorch may lay out otherwise."""
-    if "shape" not in view.static or not np.size(view.value):
-        return False
-    one, other = ([length for length in value.shape if length != 1] for value in (view, view.arguments[0]))
-    return one != other and not is_layout_known(f, shown_by(f, view.arguments[0]).root)
-
-
-def is_layout_known(f: Graph, root: Any) -> bool:
-    """Return whether PyTorch lays out what has memory as numpy does; arrays without a node lie as they are."""
-    stack, seen, known = [root], dict[Key, bool](), True
-    while stack and known:
+def is_layout_known(f: Graph, key: Any) -> bool:
+    """Return whether PyTorch lays out the owner of a storage as numpy does; arrays without a node lie as they are."""
+    stack = [f.nodes[key]] if isinstance(key, int) else []
+    seen: set[int] = set()
+    while stack:
         node = stack.pop()
-        place = "layout", getattr(node, "index", None)
-        if not isinstance(node, Operation) or place in seen or sum(length > 1 for length in node.shape) < 2:
+        if node.index in seen or not isinstance(node, Operation) or sum(length > 1 for length in node.shape) < 2:
             continue
-        if place in f.windows:
-            known = f.windows[place]
-            continue
-        seen[place] = True
+        seen.add(node.index)
         sources = sources_of_layout(node)
-        known = sources is not None
-        stack += sources or ()
-    f.windows.update(seen if known else {("layout", root.index): False})
-    return known
+        if sources is None:
+            return False
+        stack += [source for source in sources if type(source) in NODES]
+    return True
 
 
 def sources_of_layout(node: Operation) -> list[Any] | None:
@@ -258,13 +236,65 @@ MOST_FIXED = 8
 """Axes of which one entry is shown up to which all ways to index them are tried."""
 
 
-def put_at_places(f: Any, x: Any, written: Any, places: Indices) -> Any:
-    """Return ``x`` with what is written at the numbers of its entries."""
-    shape = np.shape(value_of(x))
-    if not shape:
-        return f(PUT, x, f(RESHAPE, written, shape=()) if places.shape else written, key=...)
-    key = basic_key(places, shape)
-    return f(PUT, x, written, key=np.unravel_index(places, shape) if key is None else key)
+def entry_numbers(shape: Shape) -> Indices:
+    """Return the numbers of the entries of an array."""
+    return np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+
+
+class Form(NamedTuple):
+    """One operation that selects entries, and how it is written behind its argument."""
+
+    op: Op
+    static: Options
+    text: str
+
+
+def forms_of(chosen: Selection) -> list[Form]:
+    """Return the operations that make a selection of its source, as few as there are."""
+    wanted, entries = chosen.chosen, entry_numbers(chosen.shape)
+    lengths = ", ".join(map(str, wanted.shape))
+    if wanted.shape == entries.shape and np.array_equal(wanted, entries):
+        return []
+    key = basic_key(wanted, chosen.shape)
+    if key is not None:
+        return [Form(INDEX, {"key": key}, f"[{index_text(key)}]")]
+    if wanted.size == entries.size and np.array_equal(wanted.ravel(), entries.ravel()):
+        return [Form(RESHAPE, {"shape": wanted.shape}, f".reshape({lengths})")]
+    if wanted.shape == entries.T.shape and np.array_equal(wanted, entries.T):
+        return [Form(TRANSPOSE, {"dims": tuple(reversed(range(wanted.ndim)))}, ".T")]
+    with suppress(ValueError):  # it repeats a whole array along its axes of length 1, and along new ones
+        if np.array_equal(np.broadcast_to(entries, wanted.shape), wanted):
+            return [Form(EXPAND, {"shape": wanted.shape}, f".expand({lengths})")]
+    listed = np.array(wanted)
+    return [Form(RESHAPE, {"shape": (-1,)}, ".reshape(-1)"), Form(INDEX, {"key": listed}, f"[{index_text(listed)}]")]
+
+
+def select_entries(f: Graph, source: Any, chosen: Selection) -> Any:
+    """Return the entries of ``source`` that are chosen, in the shape of the choice."""
+    for op, static, _ in forms_of(chosen):
+        source = pick_entries(f, source, static["key"]) if op is INDEX else f(op, source, **static)
+    return source
+
+
+def put_into(f: Graph, x: Any, source: Any, chosen: Selection) -> Any:
+    """Return ``x`` with the chosen entries of ``source`` in their places."""
+    shown = chosen.chosen >= 0
+    if not shown.ndim:
+        return f(PUT, x, f(RESHAPE, source, shape=()), key=...)
+    key = key_of_source(chosen, shown)
+    if key is not None:
+        return f(PUT, x, source, key=key)
+    return f(PUT, x, select_entries(f, source, Selection(chosen.chosen[shown], chosen.shape)), key=shown)
+
+
+def key_of_source(chosen: Selection, shown: Mask) -> Index | None:
+    """Return the basic index at which a tensor shows the whole source as it is, None where it shows it otherwise."""
+    size = int(np.prod(chosen.shape, dtype=np.int64))
+    if np.count_nonzero(shown) != size:
+        return None
+    places = np.full(size, -1)
+    places[chosen.chosen[shown]] = np.flatnonzero(shown)
+    return None if np.any(places < 0) else basic_key(places.reshape(chosen.shape), chosen.chosen.shape)
 
 
 def basic_key(wanted: Indices, shape: Shape) -> Index | None:
@@ -320,10 +350,11 @@ def write_through(
     are the other variables. Raises ``in-place`` for what PyTorch would write without its derivatives.
     """
     f = regs[0]
-    after = laid_out_as(value_of(before), after)
     sharing = [(name, register) for name, register in others() if may_share(f, before, regs[register])]
-    arrays = is_no_float_node(before) and is_no_float_node(after)
-    if not sharing or not np.size(value_of(before)) or (arrays and number_kind(before) != number_kind(after)):
+    if not np.size(value_of(before)) or not (sharing or has_gaps(f, before)):
+        f.bind(record.name, after, record)
+        return after
+    if is_no_float_node(before) and is_no_float_node(after) and number_kind(before) != number_kind(after):
         f.bind(record.name, after, record)
         return after
     write = Writing(f, before, after)
@@ -347,28 +378,29 @@ def shown_as(name: str, entries: Indices | None, target: str, after: Any) -> Ass
     if entries is None or entries.size > MOST_LISTED:
         return Assigned(name, Written(""))
     chosen = Selection(entries, np.shape(value_of(after)))
-    numbers = entry_numbers(chosen.shape)
-    if entries.shape == chosen.shape and np.array_equal(entries, numbers):
-        return Assigned(name, Written(target))
-    key = basic_key(entries, chosen.shape) if chosen.whole else None
-    return Assigned(
-        name, Written(target if key is None else f"{target}[{index_text(key)}]"), chosen=chosen if key is None else None
-    )
+    if chosen.whole:
+        return Assigned(name, Written(target + "".join(form.text for form in forms_of(chosen))))
+    return Assigned(name, Written(target), chosen=chosen)
+
+
+def has_gaps(f: Graph, value: Any) -> bool:
+    """Return whether a tensor is laid out in memory as no copy of it is."""
+    numbers = value_of(value)
+    if not is_no_float_node(value) and (window := f.windows.get(value.index)) is not None:
+        numbers = window.places
+    return isinstance(numbers, np.ndarray) and not numbers.flags.forc
 
 
 class Writing:
-    """One write: what its target shows before it, and what others show after it.
-
-    ``whole`` is what the target's side is then, and ``root`` what has the memory. ``memory`` is that of arrays alone.
-    """
+    """One write: what its target shows before it, and what others show after it."""
 
     def __init__(self, f: Graph, before: Any, after: Any) -> None:
-        self.f, self.target = f, shown_by(f, before)
-        self.before, self.after, self.whole, self.root = before, after, after, after
-        places = self.target.places
-        self.places = np.full(owner_of(places).size, -1)
-        self.places[places] = entry_numbers(places.shape)
-        self.taken: dict[tuple[int, int], Any] = {}
+        self.f = f
+        self.target = window_of(f, before)
+        self.places = np.full(owner_of(self.target.places).size, -1)
+        self.places[self.target.places] = np.arange(self.target.places.size).reshape(self.target.places.shape)
+        self.before = before
+        self.after: Any = after
         self.memory: Memory | None = None
         if isinstance(before, Listed):
             return
@@ -376,46 +408,12 @@ class Writing:
             owner = owner_of(value_of(before))
             flat = np.lib.stride_tricks.as_strided(owner, (owner.size,), (owner.itemsize,))
             self.memory = Memory(owner, owner_of(f(CLONE, flat)))
-            self.after = self.whole = self.root = self.memory.after(value_of(before))
-            self.after[...] = value_of(after)
+            shown = self.memory.after(value_of(before))
+            shown[...] = value_of(after)
+            self.after = shown
+            f.windows["array", id(self.memory.store)] = self.target._replace(owner=(self.memory.store, owner))
         else:
-            self.write(after)
-        f.windows[key_of(self.root)] = f.windows.get(key_of(self.target.root), self.target.root)
-
-    def write(self, after: Any) -> None:
-        """Write to what the target shows through its views, and note what that shows then."""
-        root, views, side, own, _ = self.target
-        detached, shown = views[: len(views) - own], views[len(views) - own :]
-        if shown:
-            self.whole = self.put(side, shown, after)
-        if detached:
-            self.root = self.put(root, views, self.f(DETACH, after))
-            self.whole = self.note(self.whole, self.take(self.root, detached))
-        else:
-            self.root = self.whole
-        self.after = self.note(after, self.take(self.whole, shown)) if shown else self.whole
-
-    def put(self, x: Any, views: Sequence[Operation], written: Any) -> Any:
-        """Return ``x`` after a write through views of it."""
-        made = put_at_places(self.f, x, written, seen_through(views, entry_numbers(np.shape(value_of(x)))))
-        return laid_out_as(value_of(x), made)
-
-    def note(self, value: Any, view: Any) -> Any:
-        """Return a value that was written, noted as what a view shows; an array is that view from now on."""
-        if not isinstance(value, Node):
-            return view
-        self.f.windows[value.index] = view
-        return value
-
-    def take(self, base: Any, views: Sequence[Operation]) -> Any:
-        """Return views of another base, the same for all variables."""
-        value = base
-        for view in views:
-            place = id(base), view.index
-            if place not in self.taken:
-                self.taken[place] = self.f(view.op, value, **view.static)
-            value = self.taken[place]
-        return value
+            self.after = shown_as_window(f, as_graph_node(f, after), self.target)
 
     def changed(self, name: str, value: Any) -> tuple[Any, Indices | None] | None:
         """Return what a variable holds after the write; None where it stays as it is.
@@ -441,38 +439,42 @@ class Writing:
         if not may_share(self.f, self.before, value):
             return None
         if isinstance(value, Listed):
-            return self.after, entry_numbers(value.shape)
-        shown = shown_by(self.f, value)
-        if key_of(shown.root) != key_of(self.target.root):
+            return self.after, np.arange(value.size).reshape(value.shape)
+        window = window_of(self.f, value)
+        if window.key != self.target.key:
             return None
-        chosen = self.places[shown.places]
+        chosen = self.places[window.places]
         if self.memory is not None and is_no_float_node(value):
             return self.memory.after(value_of(value)), chosen
         if not np.any(chosen >= 0):
-            self.f.windows[value.index] = self.take(self.root, shown.views)
             return None
-        if self.target.doubt or shown.doubt:
+        if self.target.doubt or window.doubt:
             raise GradcliError(
                 "in-place",
                 f"whether this write changes '{name}' depends on how PyTorch lays out in memory what was reshaped",
                 hint="clone() before the reshape, or after it, makes it certain",
             )
-        return self.rewritten(name, value, shown), chosen
+        return self.rewritten(name, value, window, Selection(chosen, np.shape(value_of(self.after)))), chosen
 
-    def rewritten(self, name: str, value: Any, shown: Shown) -> Any:
+    def rewritten(self, name: str, value: Any, window: Window, chosen: Selection) -> Any:
         """Return a tensor with the entries of the target that it shows."""
-        is_active = isinstance(value, Node) and value.active
-        same = key_of(shown.side) == key_of(self.target.side)
-        if is_active and not same:
-            raise GradcliError(
-                "in-place",
-                f"a write to a detached tensor would change '{name}' too, as they share memory, but not its derivative",
-                hint="detach().clone() shares no memory",
-            )
-        views = shown.views[len(shown.views) - shown.own :] if same else shown.views
-        result = self.take(self.whole if same else self.root, views)
-        if is_active and any(view.op.torch.several for view in shown.views):
-            self.f.torn.add(result.index)
+        f, source = self.f, self.after
+        if window.side != self.target.side:
+            if isinstance(value, Node) and value.active:
+                raise GradcliError(
+                    "in-place",
+                    f"a write to a detached tensor would change '{name}' too, as they share memory, but not its "
+                    "derivative",
+                    hint="detach().clone() shares no memory",
+                )
+            source = f(DETACH, source) if isinstance(source, Node) else source
+        new = select_entries(f, source, chosen) if chosen.whole else put_into(f, value, source, chosen)
+        if new is self.after and isinstance(new, Node):
+            return new
+        result = shown_as_window(f, as_graph_node(f, new), window)
+        torn = isinstance(value, Node) and value.active
+        if torn and (value.index in f.torn or any(view.op.torch.several for view in views_under(value))):
+            f.torn.add(result.index)
         return result
 
 
@@ -484,8 +486,19 @@ class Memory(NamedTuple):
 
     def after(self, array: Array) -> Array:
         """Return what shows in the memory after the write what an array showed in that before it."""
-        start = place_in(self.owner, array)
+        start = (address(array) - address(self.owner)) // array.itemsize
         return np.lib.stride_tricks.as_strided(self.store[start:], array.shape, array.strides)
+
+
+def as_graph_node(f: Graph, value: Any) -> Any:
+    """Return a node with a value, where a graph has kept none as no derivative depends on it."""
+    return value if isinstance(value, Node) else f(DETACH, np.asarray(value))
+
+
+def shown_as_window(f: Graph, node: Node, window: Window) -> Any:
+    """Return a node that shows a part of a storage, its numbers laid out as they stand there."""
+    f.windows[node.index] = window
+    return laid_out_as(window.places, node)
 
 
 def laid_out_as(before: Any, made: Any) -> Any:

@@ -63,7 +63,7 @@ def read_subscript(f: Graph, base: Any, parts: list[Any], single: bool) -> Any:
     if type(base) in NODES and is_place(base.value, parts):
         key = parts[0] if single else tuple(parts)
         return f.enter(INDEX, (base,), {"key": key}, base.value[key])
-    if type(base) is np.ndarray and not f.aliases and is_place(base, parts):
+    if type(base) is np.ndarray and is_place(base, parts):
         return base[(*parts, ...)]
     if type(base) in (tuple, Pair, Parts):
         return item_at(base, parts[0] if single else None)

@@ -64,7 +64,7 @@ class Program:
         if graph is None:
             graph = Graph(self.budget, strict, story=[]) if record else LeanGraph(self.budget, strict)
         graph.variables, graph.result = self.variables, self.result
-        graph.branches, graph.aliases = self.branches, self.writes
+        graph.branches = self.branches
         registers = self.frame(graph)
         for name in self.inputs:
             kept = record or name in wrt

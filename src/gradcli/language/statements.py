@@ -108,10 +108,12 @@ def refuse_write(f: Graph, name: str, value: object, what: str) -> None:
 
 def leaf_of(f: Graph, value: Any) -> Input | None:
     """Return the differentiated input that a tensor shows, or None."""
-    from gradcli.language.memory import shown_by
+    from gradcli.language.memory import is_no_float_node, storage_root, window_of
 
-    side = shown_by(f, value).side
-    return side if isinstance(side, Input) and side.active else None
+    leaves = {leaf.index: leaf for leaf in f.inputs.values() if leaf.active}
+    if is_no_float_node(value) or storage_root(f, value) not in leaves:
+        return None
+    return leaves.get(window_of(f, value).side)
 
 
 def refuse_plain(name: str, value: object, what: str) -> None:

@@ -17,7 +17,7 @@ from gradcli.engine.naming import called_by, numbered
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.hints import listed
 from gradcli.language.arithmetic import is_tensor
-from gradcli.language.memory import in_part, key_of, may_share, shown_by, storage_of, storage_root, views_under
+from gradcli.language.memory import in_part, may_share, storage_of, storage_root, views_under, window_of
 from gradcli.language.picking import as_view, basic
 from gradcli.ops.declare import Keeps, keeps_own, kept, value_of
 from gradcli.ops.links import Indices
@@ -83,6 +83,8 @@ def remark_write(
     if not isinstance(before, Node | np.ndarray) or not before.ndim:
         return
     x = value_of(before)
+    if isinstance(before, Node) and before.index in f.windows:
+        x = f.windows[before.index].places
     if 0 in x.strides and any(step == 0 and length > 1 for step, length in zip(x.strides, x.shape, strict=True)):
         raise GradcliError(
             "in-place",
@@ -91,19 +93,19 @@ def remark_write(
         )
     if not (basic(key) and may_share(f, before, written)):
         return
-    target, source = shown_by(f, before), shown_by(f, written)
-    if key_of(target.root) != key_of(source.root):
+    target, source = window_of(f, before), window_of(f, written)
+    if target.key != source.key:
         return
-    to, read = target.places[as_view(key)], source.places
+    to = target.places[as_view(key)]
     # What is assigned in another shape PyTorch expands first, and does not look at what has a stride of 0.
-    if not (copied and read.shape != to.shape) and in_part(to, read):
+    if not (copied and source.places.shape != to.shape) and in_part(to, source.places):
         f.remark(
             "torch-refuses",
             f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
             "Here all is read before anything is written.",
             span,
         )
-    elif reads_what_is_written(to, read, copied):
+    elif reads_what_is_written(to, source.places, copied):
         f.remark(
             "overlapping-write",
             f"The write to '{name}' in place reads entries that it also writes: in PyTorch the numbers depend on the "

@@ -17,7 +17,6 @@ from gradcli.errors import GradcliError
 from gradcli.language.calling import caller
 from gradcli.language.calls import DTYPE, Parameter, parameters
 from gradcli.language.calls import Bound as BoundArgument
-from gradcli.language.memory import looks_on, shares
 from gradcli.language.misread import keyword_name
 from gradcli.ops import Function, Pair, Parts
 from gradcli.ops.declare import value_of
@@ -25,7 +24,7 @@ from gradcli.ops.joining import STACK
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner.python.operators import PLAIN, together, wrap_result
-from gradcli.runner.state import Run, show
+from gradcli.runner.state import Run, shares, show
 from gradcli.runner.values import (
     PYTHONS,
     UNBOUND,
@@ -374,7 +373,7 @@ def as_view_of(run: Run, base: Tensor, result: Tensor, made: Any, call: Any, par
         seen = without_detach(made)
         op, static = seen.op, seen.static
         lifted = seen.value.dtype == object != base.value.dtype  # a copy of doubles as exact numbers
-        if not lifted and not (looks_on(seen) and shares(seen)):
+        if not lifted and not shares(seen.value, base.value):
             return result
         return show(base, lambda node: f(op, node, **static), made, result.dtype, result.made_by)
     if call is None:

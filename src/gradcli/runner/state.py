@@ -12,7 +12,8 @@ import numpy as np
 
 from gradcli.engine.graph import LARGE, NODES, TURNS, Graph, Input, LiveGraph, Node
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.language.memory import entry_numbers, in_part, laid_out_as, looks_on, owner_of, put_at_places, shares
+from gradcli.language.compiling import Selection
+from gradcli.language.memory import entry_numbers, in_part, laid_out_as, looks_on, owner_of, put_into
 from gradcli.language.picking import as_view
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
@@ -374,7 +375,9 @@ class Run:
             array.flat[np.ravel(places)] = np.ravel(numbers)
             self.write(base, array, first, "CopySlices")
         else:
-            self.write(base, put_at_places(f, old, made, places), first, "CopySlices")
+            chosen = np.full(base.shape, -1)
+            chosen.flat[np.ravel(places)] = np.arange(places.size)
+            self.write(base, put_into(f, old, made, Selection(chosen, np.shape(value_of(made)))), first, "CopySlices")
         view.shown = base.node  # type: ignore[attr-defined]  # a result from now on, which is read anew
 
     def refuse_overlap(self, target: Tensor, operands: Sequence[Any], key: Any = ...) -> None:
@@ -522,9 +525,15 @@ def memory_key(value: Any) -> Any:
 
 def memory_root(value: Any) -> Any:
     """Return the node, or the array, whose memory a value shows."""
-    while looks_on(value) and shares(value):
+    while looks_on(value) and shares(value.value, value_of(value.arguments[0])):
         value = value.arguments[0]
     return value if type(value) in NODES else owner_of(value)
+
+
+def shares(shown: Any, whole: Any) -> bool:
+    """Return whether what a view shows is the memory that it was made of: a reshape may have copied it."""
+    arrays = isinstance(shown, np.ndarray) and isinstance(whole, np.ndarray)
+    return not arrays or not shown.size or bool(np.may_share_memory(shown, whole))
 
 
 def lay_out(made: Any) -> Any:
