@@ -13,8 +13,9 @@ import numpy as np
 from gradcli.engine.graph import LARGE, NODES, TURNS, Graph, Input, LiveGraph, Node
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
 from gradcli.language.compiling import Selection
-from gradcli.language.memory import entry_numbers, in_part, laid_out_as, looks_on, owner_of, put_into
+from gradcli.language.memory import entry_numbers, laid_out_as, looks_on, owner_of, put_into
 from gradcli.language.picking import as_view
+from gradcli.language.torch_refusals import IN_TURN, overlap
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.joining import INDEX, PUT
@@ -391,12 +392,18 @@ class Run:
             self.write(base, put_into(f, old, made, Selection(chosen, np.shape(value_of(made)))), first, "CopySlices")
         view.shown = base.node  # type: ignore[attr-defined]  # a result from now on, which is read anew
 
-    def refuse_overlap(self, target: Tensor, operands: Sequence[Any], key: Any = ...) -> None:
-        """Raise what PyTorch raises for a write to entries of a tensor that reads a part of them."""
+    def refuse_overlap(self, target: Tensor, operands: Sequence[Any], key: Any = ..., copied: bool = False) -> None:
+        """Raise what PyTorch raises for a write to entries of a tensor that reads a part of them.
+
+        ``copied`` says that an operand is written as it is.
+        """
         for x in operands if target.library == "torch" else ():
-            same = isinstance(x, Tensor) and x is not target and x.root is target.root
-            if same and in_part(places_in(target)[as_view(key)], places_in(x)):
-                self.fail_as("part of it read")
+            if isinstance(x, Tensor) and x is not target and x.root is target.root:
+                how = overlap(places_in(target)[as_view(key)], places_in(x), copied)
+                if how == "refused":
+                    self.fail_as("part of it read")
+                if how:
+                    self.note("overlapping-write", IN_TURN.format(f" of line {self.line}"))
 
     # ---- what happens
     def print(self, text: str) -> None:
