@@ -371,7 +371,7 @@ LOG_SOFTMAX = declare(
 def normalised(op: Op, x: Value, dim: Static, library: str) -> Value:
     """Return softmax or its logarithm along ``dim``, which only a vector may leave out."""
     if dim is None and x.ndim < 2 and library != "F":
-        x.f.remark("torch-refuses", f"{op.name} without dim: PyTorch needs it, but under the name F.{op.name}.")
+        x.f.remark("torch-refuses", f"{op.name} without dim: of PyTorch's, only F.{op.name} goes without it.")
     if not x.ndim:
         return x.reshape(1).of(op, dim=0).reshape()
     hint = f"write {op.name}(..., dim=-1) for each row"
