@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors import GradcliError, Span
-from gradcli.errors.hints import did_you_mean
+from gradcli.errors.hints import did_you_mean, instead_of
 from gradcli.language.calls import find_constant
 from gradcli.records import dataclass, field
 from gradcli.runner.exceptions import raised
@@ -288,7 +288,9 @@ def unknown_member(full: str) -> GradcliError:
     names += [n.rpartition(".")[2] for n in prelude_index() if n.rpartition(".")[0] == module]
     short = module.replace("numpy", "np").replace("torch.nn.functional", "F")
     names += [n.rpartition(".")[2] for n in spellings() if n.rpartition(".")[0] == short]
-    return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=did_you_mean(last, names))
+    written = instead_of("written", last)
+    hint = f"write {written}" if written else did_you_mean(last, names)
+    return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=hint)
 
 
 def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) -> Any:

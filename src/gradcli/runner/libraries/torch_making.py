@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -299,6 +299,22 @@ for _name, _work in STATES.items():
     TABLE[f"torch.{_name.replace('_state', '_rng_state')}"] = drawing(_work, draws)
 
 
+class Lying(NamedTuple):
+    """How the entries of a tensor lie in memory: the lengths of its axes, the outermost first."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    contiguous: bool
+
+
+def as_it_lies(x: Tensor, draw: Callable[[Lying], Any]) -> Any:
+    """Return draws for the entries of a tensor, which come in the order of its memory."""
+    numbers = np.asarray(x.value)
+    order = sorted(range(numbers.ndim), key=lambda axis: -numbers.strides[axis])
+    drawn = draw(Lying(tuple(numbers.shape[axis] for axis in order), x.dtype, numbers.flags.c_contiguous))
+    return np.asarray(drawn).transpose(np.argsort(order)) if order else drawn
+
+
 def drawer(name: str, draw: Numbers, noted: bool = True) -> None:
     """Enter a draw of a new tensor.
 
@@ -332,7 +348,8 @@ def randint(run: Run, g: Generator, dtype: str | None, low: Any, high: Any = Non
 def randint_like(run: Run, g: Generator, dtype: str | None, x: Tensor, low: Any, high: Any = None) -> tuple[Any, str]:
     """Draw integers in the shape of a tensor."""
     first, end = (0, low) if high is None else (low, high)
-    return g.randint(first, end, x.shape, dtype or x.dtype), dtype or x.dtype
+    kind = dtype or x.dtype
+    return as_it_lies(x, lambda lying: g.randint(first, end, lying.shape, kind)), kind
 
 
 def normal(run: Run, g: Generator, dtype: str | None, mean: Any, std: Any = 1.0, size: Any = None) -> tuple[Any, str]:
@@ -379,14 +396,21 @@ def of_lengths(draw: str) -> Numbers:
     return run_it
 
 
-def in_shape(draw: str) -> Numbers:
-    """Return a draw in the shape of a tensor."""
-    return lambda run, g, dtype, x: (getattr(g, draw)(x.shape, dtype or x.dtype), dtype or x.dtype)  # rand or randn
+def rand_like(run: Run, g: Generator, dtype: str | None, x: Tensor) -> tuple[Any, str]:
+    """Draw uniform numbers in the shape of a tensor."""
+    kind = dtype or x.dtype
+    return as_it_lies(x, lambda lying: g.rand(lying.shape, kind)), kind
+
+
+def randn_like(run: Run, g: Generator, dtype: str | None, x: Tensor) -> tuple[Any, str]:
+    """Draw normal numbers in the shape of a tensor."""
+    kind = dtype or x.dtype
+    return as_it_lies(x, lambda lying: g.normal(lying.shape, dtype=kind, contiguous=lying.contiguous)), kind
 
 
 DRAWS: dict[str, Numbers] = {
-    "rand": of_lengths("rand"), "randn": of_lengths("randn"), "rand_like": in_shape("rand"),
-    "randn_like": in_shape("randn"), "randint": randint, "randint_like": randint_like, "normal": normal,
+    "rand": of_lengths("rand"), "randn": of_lengths("randn"), "rand_like": rand_like,
+    "randn_like": randn_like, "randint": randint, "randint_like": randint_like, "normal": normal,
     "bernoulli": bernoulli, "poisson": poisson, "randperm": randperm, "multinomial": multinomial,
 }  # fmt: skip
 for _name, _draw in DRAWS.items():
@@ -417,7 +441,8 @@ def in_place(draw: Any) -> Any:
     def run_it(run: Run, x: Tensor, *arguments: Any, generator: Any = None, **named: Any) -> Tensor:
         given = [plain(a) for a in arguments]
         note_draw(run, x)
-        return attributes.filled(run, x, np.asarray(draw(draws(run, generator), x, *given, **named)))
+        drawn = as_it_lies(x, lambda lying: draw(draws(run, generator), lying, *given, **named))
+        return attributes.filled(run, x, np.asarray(drawn))
 
     return run_it
 
@@ -431,7 +456,7 @@ def random_in_place(g: Any, x: Any, *bounds: Any) -> Any:
 
 IN_PLACE: dict[str, Callable[..., Any]] = {
     "uniform_": lambda g, x, a=0.0, b=1.0: g.uniform(x.shape, a, b, x.dtype),
-    "normal_": lambda g, x, mean=0.0, std=1.0: g.normal(x.shape, mean, std, x.dtype),
+    "normal_": lambda g, x, mean=0.0, std=1.0: g.normal(x.shape, mean, std, x.dtype, contiguous=x.contiguous),
     "log_normal_": lambda g, x, mean=1.0, std=2.0: g.log_normal(x.shape, mean, std, x.dtype),
     "random_": random_in_place,
     "bernoulli_": lambda g, x, p=0.5: g.bernoulli_scalar(x.shape, p),
@@ -501,6 +526,17 @@ def limits(dtype: str) -> Any:
     names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
     fields |= BFLOAT16 if dtype == "bfloat16" else {name: float(getattr(np.finfo(dtype), name)) for name in names}
     return record("finfo", f"finfo({', '.join(f'{name}={fields[name]:g}' for name in names)}, dtype={dtype})", fields)
+
+
+@native("torch.nan_to_num")
+def nan_to_num(run: Run, input: Tensor, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Return other numbers for nan, inf and -inf: for these by themselves the largest of the tensor's type."""
+    most = run.attribute(limits(input.dtype), "max")
+    bounds = most if posinf is None else posinf, -most if neginf is None else neginf
+    return run.function("nan_to_num", input, nan, *bounds)
+
+
+METHODS["nan_to_num"] = nan_to_num
 
 
 def set_default_dtype(run: Run, dtype: DType) -> None:

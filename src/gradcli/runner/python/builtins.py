@@ -284,6 +284,10 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
 @builtin
 def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: Any = False) -> None:
     text = (" " if sep is None else sep).join([to_str(run, value) for value in values]) + ("\n" if end is None else end)
+    if run.traced and any(isinstance(value, Tensor) for value in values):
+        run.note(
+            "warning", "JAX runs a print inside of jax.jit once for each shape, and shows tracers there, no numbers"
+        )
     if file is None or getattr(file, "name", "") == "sys.stdout":
         run.print(text)
     elif not isinstance(file, Foreign):
