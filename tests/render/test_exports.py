@@ -154,13 +154,9 @@ def test_a_product_is_turned_only_where_its_numbers_stay(text):
     axes = {part: reader.evaluate(part).ndim for part in [*arrays, *re.findall(r"\w+\((?:[^()]|\([^()]*\))*\)", text)]}
     shown = Columns(axes.get).visit(ast.parse(text, mode="eval"))
     in_rows = type("Ones", (), {"__matmul__": lambda _, row: np.tile(row, (2, 1))})()
-    names = arrays | {
-        "tanh": np.tanh,
-        "minimum": np.minimum,
-        "maximum": np.maximum,
-        "sum": np.sum,
-        r"\mathbf{1}": in_rows,
-    }
+    names = (
+        arrays | {word: getattr(np, word) for word in ("tanh", "minimum", "maximum", "sum")} | {r"\mathbf{1}": in_rows}
+    )
     value = eval(compile(ast.fix_missing_locations(shown), "shown", "eval"), names)  # noqa: S307 - the test's own text
     np.testing.assert_allclose(value, eval(text, names), rtol=1e-13)  # noqa: S307
 
