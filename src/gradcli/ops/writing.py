@@ -143,13 +143,13 @@ def index_text_back(_k: int, out: Array, x: Array, *, key: Index) -> tuple[str, 
     """Return the texts of zeros in the shape of x with g where the index picked."""
     shape, parts = np.shape(x), full_key(key, np.shape(x))
     if is_basic(parts):
-        return (*in_place(parts, shape), basic_back(parts, shape))
+        return (*at_its_place(parts, shape), basic_back(parts, shape))
     result = listed_back(parts, shape)
     places = np.arange(math.prod(shape)).reshape(shape)
     return (result,) if result else places_text(np.ravel(places[key]), shape, np.shape(out))
 
 
-def in_place(key: Key, shape: Shape) -> tuple[str, ...]:
+def at_its_place(key: Key, shape: Shape) -> tuple[str, ...]:
     """Return the text of g in its place among zeros, or g times that place where an infinite g is not taken times 0."""
     if len(key) != len(shape) or None in key:
         return ()
