@@ -18,7 +18,7 @@ from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, method, nati
 from gradcli.runner.numpy_values import refuse_active
 from gradcli.runner.printing import doubles, grad_fn_name
 from gradcli.runner.python.builtins import item_of, type_name
-from gradcli.runner.python.containers import put, refuse_overlap, refuse_stale, rows, write_back
+from gradcli.runner.python.containers import put, refuse_stale, rows, write_back
 from gradcli.runner.python.host_attributes import DUNDERS
 from gradcli.runner.python.operators import traced
 from gradcli.runner.state import Run, constant, lay_out, show
@@ -372,8 +372,8 @@ METHODS |= {f"{name}_": reshaping(name) for name in ("t", "transpose", "squeeze"
 def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Write another tensor's numbers, with their derivatives."""
     refuse_stale(run, x)
-    refuse_overlap(run, x, other)
     source = other if isinstance(other, Tensor) else array_of(run, other, "numpy")
+    run.refuse_overlap(x, [source], copied=True)
     made = Tensor(source.node, x.dtype)
     if x.active and x.shape == made.shape:
         made = Tensor(over(run, x, made.node), x.dtype)

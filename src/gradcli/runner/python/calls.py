@@ -19,7 +19,7 @@ from gradcli.runner.backward import Fused
 from gradcli.runner.converting import bound_call, cast, cast_call, convert, wrap
 from gradcli.runner.exceptions import KINDS, in_names_of, of_host, torch_error, type_error
 from gradcli.runner.library import METHODS, TABLE, host_of, look_up, new_hosted, refuse_effect, refuse_theirs
-from gradcli.runner.python.containers import refuse_overlap, refuse_stale, write_back
+from gradcli.runner.python.containers import refuse_stale, write_back
 from gradcli.runner.python.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
 from gradcli.runner.state import DEEP, Run, lay_out
 from gradcli.runner.values import (
@@ -478,7 +478,7 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: Arguments, named:
         return no_attribute(run, owner, name)
     first = run.count
     refuse_stale(run, owner)
-    refuse_overlap(run, owner, *arguments)
+    run.refuse_overlap(owner, [*arguments, *named.values()])
     write_back(run, owner, call_method(run, owner, name[:-1], arguments, named), first)
     return owner
 

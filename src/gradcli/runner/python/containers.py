@@ -421,10 +421,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     node = change.node if category(x.dtype) >= 2 else as_dtype(np.asarray(value_of(change.node)), x.dtype)
     run.refuse_leaf(x, "a view of a leaf")
     shape, target = np.shape(value_of(node)), np.empty(x.shape, np.bool_)[place]
-    if not fits(shape, np.shape(target)):
-        refuse_shape(run, x, change, shape, np.shape(target), place)
-    if basic(place):
-        refuse_overlap(run, x, value, key=place)
+    refuse_misfit(run, x, change, shape, np.shape(target), place)
     if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
         part = x if key is Ellipsis else entry(run, x, key)
         run.write(part, spread(run, node, part.shape), run.count)
@@ -445,8 +442,11 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     run.write(x, run.f(PUT, x.node, node, key=place), first, written)
 
 
-def refuse_shape(run: Run, x: Tensor, change: Tensor, shape: Any, target: Any, place: Any) -> None:
-    """Raise what a library raises for values whose shape does not go into that of the entries."""
+def refuse_misfit(run: Run, x: Tensor, change: Tensor, shape: Any, target: Any, place: Any) -> None:
+    """Raise what a library raises for values whose shape does not go into that of the entries, or that are of them."""
+    if fits(shape, target):
+        run.refuse_overlap(x, [change] if basic(place) else (), place, copied=True)
+        return
     if x.library == "torch":
         words = of_expand(change, list(target)) if basic(place) else None
         run.fail(*words or said("misfitting entries", list(shape), list(target)))
@@ -487,7 +487,7 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
             return before
         first = run.count
         refuse_stale(run, before)
-        refuse_overlap(run, before, change)
+        run.refuse_overlap(before, [change])
         write_back(run, before, of_tensors(run, sign, before, change), first)
     elif isinstance(before, list | deque) and sign == "+":
         run.call(run.attribute(before, "extend"), [change])
@@ -515,24 +515,6 @@ def refuse_stale(run: Run, target: Tensor) -> None:
         and run.grad_enabled and target.library == "torch" and target.base.active and not target.base.leaf
     ):  # fmt: skip
         run.fail("RuntimeError", "a leaf Variable that requires grad is being used in an in-place operation.")
-
-
-def refuse_overlap(run: Run, target: Tensor, *sources: Any, key: Any = ...) -> None:
-    """Raise what PyTorch raises for a write in place, at an index, to a part of the memory that it reads."""
-    for source in sources:
-        if not isinstance(source, Tensor) or source.root is not target.root or target.library != "torch":
-            continue
-        read, written = places_of(source), places_of(target)[key]
-        dense = all(np.ptp(places) + 1 == places.size for places in (read, written) if places.size)
-        if dense and not np.array_equal(read, written) and np.intersect1d(read, written).size:
-            run.fail_as("overlap")
-
-
-def places_of(x: Tensor) -> Any:
-    """Return where in the memory that it shows the entries of a tensor stand."""
-    if x.base is None or x.look is None:
-        return np.arange(np.size(x.value)).reshape(x.shape)
-    return np.asarray(x.look(places_of(x.base)))
 
 
 def write_back(run: Run, target: Tensor, made: Tensor, first: int | None = None, made_by: Any = None) -> None:
