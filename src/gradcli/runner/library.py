@@ -440,18 +440,12 @@ def pairs_text(x: Mapping[Any, Any], show: Show, name: str) -> str:
     return f"{name}([{', '.join(pairs)}])" if x else f"{name}()"
 
 
-def default_text(x: defaultdict[Any, Any], show: Show, name: str) -> str:
-    """Return a ``defaultdict``."""
-    return f"{name}({show(getattr(x.default_factory, 'make', None))}, {dict_text(x, show)})"
-
-
-def deque_text(x: deque[Any], show: Show, name: str) -> str:
-    """Return a ``deque``."""
-    return f"{name}([{listed(x, show)}]{'' if x.maxlen is None else f', maxlen={x.maxlen}'})"
-
-
 COLLECTIONS: tuple[tuple[type, Callable[[Any, Show, str], str]], ...] = (
-    (deque, deque_text), (OrderedDict, pairs_text), (defaultdict, default_text),
+    (deque, lambda x, show, name: f"{name}([{listed(x, show)}]{'' if x.maxlen is None else f', maxlen={x.maxlen}'})"),
+    (OrderedDict, pairs_text),
+    (defaultdict, lambda x, show, name: (
+        f"{name}({show(getattr(x.default_factory, 'make', None))}, {dict_text(x, show)})"
+    )),
     (Counter, lambda x, show, name: f"{name}({dict_text(dict(x.most_common()), show) if x else ''})"),
 )  # fmt: skip
 CONTAINERS = (

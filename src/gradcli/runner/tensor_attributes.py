@@ -35,7 +35,6 @@ from gradcli.runner.values import (
     Tensor,
     category,
     extra_of,
-    shown_version,
 )
 
 BYTES = {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2}
@@ -412,7 +411,7 @@ ATTRIBUTES |= {
     "retains_grad": lambda run, x: x.extra is not None and x.extra.retains,
     "output_nr": lambda run, x: max(getattr(x, "part", 0), 0),
     "_base": lambda run, x: None if isinstance(x, Detached) or x.base is None else x.root,
-    "_version": lambda run, x: shown_version(x),
+    "_version": lambda run, x: x.writes,
     "data": lambda run, x: detached(run, x, Data),
     "device": lambda run, x: run.member("torch.device").make(run, "cpu") if x.library == "torch" else "cpu",
     "layout": lambda run, x: run.member("torch.strided"),

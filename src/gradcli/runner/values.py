@@ -75,6 +75,12 @@ class Tensor:
         return np.shape(value_of(self.node))
 
     @property
+    def writes(self) -> int:
+        """How many writes PyTorch counts: not those past the record."""
+        extra = self.root.extra
+        return self.version - (0 if extra is None else extra.unseen)
+
+    @property
     def root(self) -> Tensor:
         """The tensor whose memory it shows: itself where it is no view."""
         return self if self.base is None else self.base.root
@@ -191,31 +197,21 @@ class Data(Detached):
     __slots__ = ()
 
 
+@dataclass(slots=True, eq=False)
 class Extra:
     """What few tensors have; those that were given one memory have one list of ``twins``."""
 
-    __slots__ = (
-        "fields", "followed", "hooks", "name", "parameter", "rest", "retains", "several", "twins", "unseen", "views",
-    )  # fmt: skip
-
-    def __init__(self) -> None:
-        self.hooks: list[tuple[int, Any]] = []
-        self.followed: list[Any] = []
-        self.rest: Rest | None = None
-        self.retains = False
-        self.twins: list[ref[Tensor]] = []
-        self.parameter = False
-        self.several = False
-        self.views: WeakSet[Detached] | None = None
-        self.unseen = 0
-        self.name: str | None = None
-        self.fields: dict[str, Any] | None = None
-
-
-def shown_version(tensor: Tensor) -> int:
-    """Return how many writes PyTorch counts: not those past the record."""
-    root = tensor.root
-    return root.version - (0 if root.extra is None else root.extra.unseen)
+    hooks: list[tuple[int, Any]] = field(default_factory=list)
+    followed: list[Any] = field(default_factory=list)
+    twins: list[ref[Tensor]] = field(default_factory=list)
+    rest: Rest | None = None
+    retains: bool = False
+    parameter: bool = False
+    several: bool = False
+    views: WeakSet[Detached] | None = None
+    unseen: int = 0
+    name: str | None = None
+    fields: dict[str, Any] | None = None
 
 
 def is_scalar(tensor: Tensor) -> bool:
