@@ -141,8 +141,12 @@ class View(Tensor):
         if self.leaf and self.active:
             self.renew(self, now)
         else:
-            self.shown = now
-            self.made_by = "AsStridedBackward0"
+            self.shown = self.as_shown(now)
+
+    def as_shown(self, now: Any) -> Any:
+        """Return what it shows of a node with the numbers of the memory: the memory's history is its own."""
+        self.made_by = "AsStridedBackward0"
+        return now
 
 
 class Rest(Tensor):
@@ -182,13 +186,9 @@ class Detached(View):
     def base(self, base: Tensor) -> None:
         self.rest = base
 
-    def show_anew(self) -> None:
-        """Take the numbers that the memory has now, with the history of what was written here."""
-        self.seen, now = self.base.version, self.look(self.base.node)  # type: ignore[misc]
-        if self.leaf and self.active:
-            self.renew(self, now)
-        else:
-            self.shown = self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
+    def as_shown(self, now: Any) -> Any:
+        """Return the numbers of the memory, with the history of what was written here."""
+        return self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
 
 
 class Data(Detached):

@@ -171,18 +171,15 @@ def maker(*names: str) -> Callable[[Numbers], Numbers]:
     return decorate
 
 
-def equal_numbers(fill: float) -> Numbers:
-    """Return what makes equal numbers of lengths."""
-    return lambda run, *size, **named: (np.full(size_of(run, size, named), fill), run.default_dtype)
-
-
 def size_of(run: Run, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
     """Return the lengths of a new tensor, which may be named too."""
     return lengths(run, size or (named.get("size", ()),))
 
 
 for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
-    maker(f"torch.{_name}")(equal_numbers(_fill))
+    maker(f"torch.{_name}")(
+        lambda run, *size, fill=_fill, **named: (np.full(size_of(run, size, named), fill), run.default_dtype)
+    )
     maker(f"torch.{_name}_like")(lambda run, x, fill=_fill: (np.full_like(x.value, fill, np.float64), x.dtype))
 
 

@@ -573,17 +573,10 @@ def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = No
         if category(dtype) < 2 and kind_of(value_of(made)) == "b":
             dtype = "bool"
     if type(made) not in NODES:
+        made = made if isinstance(made, np.ndarray) else np.asarray(made)
         if library == "python":
-            return python_number(made)
-        if not isinstance(made, np.ndarray):
-            made = np.asarray(made)
+            return Tensor(made, "float64", "python") if made.dtype == object or made.ndim else made.item()
     return Tensor(made, dtype, library, made_by)
-
-
-def python_number(array: Any) -> Any:
-    """Return a number of Python's."""
-    one = np.asarray(array)
-    return Tensor(one, "float64", "python") if one.dtype == object or one.ndim else one.item()
 
 
 UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
