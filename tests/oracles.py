@@ -21,7 +21,7 @@ from gradcli.cli.output import Environment
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.reverse import backward
 from gradcli.jacobian.composition import compose
-from gradcli.ops.declare import kept, saved
+from gradcli.ops.declare import saved_by_torch, saved_here
 
 DATA = Path(__file__).parent / "data"
 
@@ -151,8 +151,8 @@ def change(op, fields):
     """Give an op of the table other fields, and forget what was remembered of it."""
     for name, value in fields.items():
         object.__setattr__(op, name, value)
-    saved.cache_clear()
-    kept.cache_clear()
+    saved_here.cache_clear()
+    saved_by_torch.cache_clear()
 
 
 def differentiated(op, values):

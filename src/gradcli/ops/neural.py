@@ -91,7 +91,8 @@ HUBER = declare(
     huber_local,
     lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
     pieces=Piecewise(
-        exactly.huber_piece, lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2))
+        lambda d, delta: np.where(abs(d) < delta, 0, exactly.sign_of(d)),
+        lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
     ),
     text=Text(
         template="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
