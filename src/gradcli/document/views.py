@@ -240,7 +240,7 @@ def bars_of(values: Sequence[float]) -> list[str]:
 def steps(answer: Explained, content: Sequence[Step], settings: Settings) -> Iterator[Section]:
     """Yield how each derivative is found: what names stand for, the rules of the operations, the chain rule back."""
     titles = {
-        "names": "Steps: names for what the program gives none",
+        "names": "Steps: what names stand for",
         "rules": "Steps: the derivative of each operation, entry by entry, all else fixed",
         "chain": f"Steps: the chain rule, from {answer.name} back",
     }
