@@ -11,12 +11,11 @@ import numpy as np
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.hints import did_you_mean
 from gradcli.explanation.timeline import DERIVATIVE
-from gradcli.language.values import as_array
 from gradcli.ops import spellings
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.replay import ScriptProgram, program_of
-from gradcli.runner.script import LAST, Ended, ScriptError, compile_text, run_script
+from gradcli.runner.script import LAST, Ended, ScriptError, compile_text, read_given, run_script
 from gradcli.runner.state import BOUNDS
 from gradcli.runner.values import Code, Instance, Tensor
 
@@ -80,7 +79,8 @@ def read_script(
     ``names`` are the names that have values from outside, with the values where it is a mapping. Raises what is
     refused, and the exception that ends the script as a ``ScriptError``.
     """
-    values = {name: as_array(name, value) for name, value in names.items()} if isinstance(names, Mapping) else {}
+    given = names if isinstance(names, Mapping) else {}
+    values = read_given(text, given, wrt or (), seed=asked.seed, budget=budget, last=LAST)
     code, place = compile_text(text, budget=budget, last=LAST)
     free = code.text.free(values)
     others = {name: value for name, value in values.items() if name not in free}

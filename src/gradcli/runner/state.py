@@ -245,6 +245,13 @@ class Run:
             follow(self, tensor)
         return tensor
 
+    def enter_integers(self, value: Any, library: str) -> Tensor:
+        """Return integers as an input that no derivative flows to; many digits of them are integers again."""
+        node = self.graph.input(f"leaf{self.ordinal}", np.asarray(value, dtype=np.float64).astype(np.int64)[()], False)
+        self.ordinal += 1
+        made = node.owner = Tensor(node, "int64", library)
+        return made
+
     def write(self, tensor: Tensor, made: Any, first: int | None = None, made_by: Any = None) -> None:
         """Give a tensor other numbers in place, with their derivatives; a view gives them to what it shows.
 
