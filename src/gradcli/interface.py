@@ -307,7 +307,7 @@ def check(
     >>> found.agree, found.samples, found.routes
     (True, 3, ['symbols', 'reverse mode', '--expect'])
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
-    wrong: dy/dx is 4.0 by x**2 and truly 12.0: it is 1/3 of the true one everywhere: a factor 3 is missing
+    wrong: dy/dx is 4.0 by x**2 and truly 12.0: it is 1/3 of the true one: a factor 3 is missing
     """
     from gradcli.checking.check import CheckRequest, check_function
     from gradcli.checking.expected import digits_asked

@@ -374,7 +374,8 @@ def refused(env: Environment, error: Exception, words: list[str]) -> int:
     as_json, color, verdict, code = wants_json(words), color_of(words), "", ExitStatus.USAGE
     if isinstance(error, GradcliError):
         if error.kind == RAISED:
-            verdict, code = "wrong" if words[0] == "check" else "", ExitStatus.DISAGREE
+            code = ExitStatus.USAGE if words[0] == "check" and not DENIES.match(error.message) else ExitStatus.DISAGREE
+            verdict = "" if words[0] != "check" else "error" if code is ExitStatus.USAGE else "wrong"
     elif isinstance(error, typer.TyperException):
         error = usage_error(error, words)
     elif isinstance(error, MemoryError):
@@ -393,6 +394,10 @@ def refused(env: Environment, error: Exception, words: list[str]) -> int:
     if code is ExitStatus.INTERNAL:
         complain(env, "This is a fault of gradcli, not of your input.")
     return code
+
+
+DENIES = re.compile("(?:GradcheckError|AssertionError)\\b")
+"""An exception by which a script says that its derivatives are wrong; with any other there is none to check."""
 
 
 def with_format(words: list[str], variables: Mapping[str, str]) -> list[str]:
