@@ -25,7 +25,7 @@ def another(**names):
 def test_an_op_is_declared_once():
     sine = OPS["sin"]
     with pytest.raises(ValueError, match="op 'sin' is declared twice"):
-        declare("sin", sine.forward, sine.vjps, sine.local, sine.formula)
+        declare("sin", sine.forward, sine.vjps, sine.local_jacobian, sine.formula)
     assert OPS["sin"] is sine
 
 
@@ -58,12 +58,13 @@ def test_a_function_may_be_entered_again_as_it_is():
 def record(**fields):
     """Return the record of a sine with other fields."""
     sine = OPS["sin"]
-    return Op("another", sine.forward, sine.vjps, sine.local, **{"formula": sine.formula, **fields})
+    return Op("another", sine.forward, sine.vjps, sine.local_jacobian, **{"formula": sine.formula, **fields})
 
 
 @pytest.mark.parametrize(("fields", "missing"), [
     ({"kink": Kink(lambda x: x == 0, "0 is taken")}, "pieces"), ({"step": True}, "pieces"),
     ({"zero_at": lambda k, x: x == 0}, "zero_text"), ({"torch": Torch(beyond)}, "says"), ({"formula": None}, "index"),
+    ({"domain": ((0.2, 3.0),) * 2}, "domain for each argument"), ({"double_vjps": (None,) * 2}, "double_vjps"),
 ])  # fmt: skip
 def test_a_record_without_what_it_needs_is_refused_by_the_name_of_op_and_field(fields, missing):
     with pytest.raises(ValueError, match=f"op 'another' needs {missing}"):

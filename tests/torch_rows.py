@@ -21,7 +21,7 @@ from gradcli.engine.reverse import backward
 from gradcli.language.program import compile_program
 from gradcli.ops import METHODS, SPELLINGS
 from oracles import DATA, cases, numbers
-from records import RECORDS
+from records import figures
 
 RTOL = 1e-12
 RECORDED = "torch_edges.jsonl"
@@ -77,13 +77,10 @@ def theirs(case):
 
 
 MORE_EXACT = {
-    call.strip(): (known.name, more)
-    for known in RECORDS.values()
-    for more in known.more_exact
-    for call in more.calls.split(" | ")
+    call: (name, more) for name, rows in cases("more_exact.toml").items() for more in rows for call in more["calls"]
 }
-"""The op that a program is, and what its record says of PyTorch's digits there."""
-NO_BETTER = "where PyTorch has fewer digits, the op's record says so: more_exact"
+"""The op that a program is, and what is known of PyTorch's digits there."""
+NO_BETTER = "where PyTorch has fewer digits, a row of data/more_exact.toml says so"
 SMALLEST = 1000 * 2.0**-1074
 """Rounding of what is no normal double any more, such as exp(x) below -708, times numbers such as x."""
 
@@ -91,12 +88,13 @@ SMALLEST = 1000 * 2.0**-1074
 def is_exact(case, what, place, found):
     """Return whether an entry is the true one, by the definition of the op that a row is, in mpmath's digits."""
     name, more = MORE_EXACT[case.program]
-    if more.figure is not None:
-        return near(found, more.figure(case, what, place, **more.options), case, what, place)
-    point = tuple(map(float, [*more.before, *(np.asarray(x)[place] for x in case.inputs.values())]))
+    before, options = more.get("before", []), more.get("options", {})
+    if "figure" in more:
+        return near(found, getattr(figures, more["figure"])(case, what, place, **options), case, what, place)
+    point = tuple(map(float, [*before, *(np.asarray(x)[place] for x in case.inputs.values())]))
     if what == "y":
-        return near(found, value(name, point, **more.options), case, what, place)
-    slope = derivative(name, len(more.before) + list(case.inputs).index(what), point, **more.options)
+        return near(found, value(name, point, **options), case, what, place)
+    slope = derivative(name, len(before) + list(case.inputs).index(what), point, **options)
     return near(found, slope, case, what, place)
 
 

@@ -62,8 +62,8 @@ ELEMENTWISE = sorted(
 def test_a_mistake_that_both_routes_share_is_found_in_many_digits(name):
     op, program = OPS[name], PROGRAMS[name][0]
     inputs = inputs_of(program, gradcli.function(program).inputs)
-    formula = wrong_formula(op)
-    with tampered(op, formula=formula, local=elementwise_local(formula, op.zero_at), vjps=tuple(map(scaled, op.vjps))):
+    formula, vjps = wrong_formula(op), tuple(map(scaled, op.vjps))
+    with tampered(op, formula=formula, local_jacobian=elementwise_local(formula, op.zero_at), vjps=vjps):
         found = gradcli.check(program, inputs=inputs)
     assert not found.agree
     wrong = {c.routes for c in found.comparisons if c.wrong}

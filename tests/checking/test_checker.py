@@ -36,7 +36,7 @@ def wrong_vjps(op, arguments):
 
 def wrong_local(op):
     """Return the local reading of an op with all of its coefficients slightly wrong."""
-    right = op.local
+    right = op.local_jacobian
     return lambda at: [replace(links, weight=np.asarray(links.weight) * SLIGHTLY) for links in right(at)]
 
 
@@ -55,7 +55,7 @@ FAULTS = {
     "vjp": lambda op: {"vjps": wrong_vjps(op, range(9))},
     "vjp of the first": lambda op: {"vjps": wrong_vjps(op, [0 if op.vjp(0) else 1])},
     "vjp of the last": lambda op: {"vjps": wrong_vjps(op, [last_rule(op)])},
-    "local": lambda op: {"local": wrong_local(op)},
+    "local": lambda op: {"local_jacobian": wrong_local(op)},
     "forward": lambda op: {"forward": scaled(op.forward, SEEN_BY_DIFFERENCES)},
 }
 
@@ -124,7 +124,7 @@ def test_an_explanation_says_that_its_routes_disagree(name, fault):
 def test_a_wrong_sympy_formula_is_found(name):
     op, program = OPS[name], PROGRAM_OF[name]
     formula = wrong_formula(op)
-    with tampered(op, formula=formula, local=elementwise_local(formula, op.zero_at)):
+    with tampered(op, formula=formula, local_jacobian=elementwise_local(formula, op.zero_at)):
         assert not explained(program).agreement.agree
 
 
@@ -137,7 +137,7 @@ def test_a_wrong_derivative_in_sympys_hands_is_found(function, monkeypatch):
     )
     formula = OPS[name].formula
     unseen = partial(formula)  # so that no derivative of it is remembered
-    with tampered(OPS[name], local=elementwise_local(unseen, None)):
+    with tampered(OPS[name], local_jacobian=elementwise_local(unseen, None)):
         assert not explained(PROGRAM_OF[name]).agreement.agree
 
 

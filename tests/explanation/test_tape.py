@@ -223,6 +223,10 @@ def test_names_are_those_of_the_rest_of_the_answer():
 
 STEPS = {
     "(3*x**2 + 1)/(x - 2)": [
+        "name h0 = x**2 = 3**2 = 9",
+        "name h1 = 3*x**2 = 3*3**2 = 27",
+        "name h2 = 3*x**2 + 1 = 3*3**2 + 1 = 28",
+        "name h3 = x - 2 = 3 - 2 = 1",
         "power d(x**2)/d(x) = 2*x = 2*3 = 6",
         "constant factor d(3*x**2)/d(x**2) = 3 = None = 3",
         "sum d(3*x**2 + 1)/d(3*x**2) = 1 = None = 1",

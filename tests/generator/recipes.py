@@ -6,11 +6,11 @@ same one for all holes of a recipe. ``{V:0.2,2}`` asks for entries between two n
 lengths, ``{c}`` is a short decimal, ``{anywhere}`` a function of any one number, ``{classes}`` m positions below n,
 ``{mask}`` n truth values. ``{f}`` is a spelling of the function. In a statement ``$a`` is the new variable that is
 used further on; ``$b``, ``$i`` and the like are others, and ``$x`` is a vector among the inputs, which gets a new
-value. The statements stand in ``data/statements.txt``, each under its name.
+value. The statements stand in ``data/statements.txt``, each under its name, the recipes in ``data/recipes.toml``.
 """
 
 from oracles import DATA
-from records import FUNCTIONS, RECORDS, Record
+from records import FUNCTIONS, RANGES, RECIPES
 
 SHAPES = {
     "S": "", "V": "n", "U": "m", "M": "mn", "N": "nm", "Q": "nn", "T": "2mn", "W": "2nm",
@@ -56,9 +56,9 @@ STATEMENTS = {name: body.rstrip("\n") for name, _, body in (part.partition("\n")
 
 def is_anywhere(name, function):
     """Return whether a function works entry by entry on one array of any numbers that are not large."""
-    if function.op is None or function.op.formula is None or len(function.op.vjps) != 1 or name not in RECORDS:
+    if function.op is None or function.op.formula is None or len(function.op.vjps) != 1:
         return False
-    ranges = [tuple(map(float, text.split(","))) for text in RECORDS[name].ranges]
+    ranges = [tuple(map(float, text.split(","))) for text in RANGES.get(name, ())]
     return name in function.spellings and all(low <= -2 and high >= 2 for low, high in ranges)
 
 
@@ -67,18 +67,17 @@ ANYWHERE = [name for name, function in FUNCTIONS.items() if is_anywhere(name, fu
 
 def calls_of(name):
     """Return the recipes of a function: calls with holes, or whole expressions."""
-    function, known = FUNCTIONS[name], RECORDS.get(name, Record(name))
+    function, recipes, ranges = FUNCTIONS[name], RECIPES.get(name, ()), RANGES.get(name, ())
     written = [
-        text if "{f}" in text else "{f}(" + text + ("" if ")." in text or ")[" in text else ")")
-        for text in known.recipes
+        text if "{f}" in text else "{f}(" + text + ("" if ")." in text or ")[" in text else ")") for text in recipes
     ]
-    if len(known.ranges) == 2:
-        first, second = known.ranges
+    if len(ranges) == 2:
+        first, second = ranges
         written += [f"{{f}}({{E:{first}}}, {{E:{second}}})", f"{{f}}({{M:{first}}}, {{V:{second}}})"]
-    elif function.op is not None and function.op.formula is not None and not known.recipes:
-        domain = known.ranges[0] if known.ranges else "-3,3"
+    elif function.op is not None and function.op.formula is not None and not recipes:
+        domain = ranges[0] if ranges else "-3,3"
         one = len(function.op.vjps) == 1
         written += [f"{{f}}({{E:{domain}}})"] if one else ["{f}({E}, {E})", "{f}({M}, {V})", "{f}({V}, {c})"]
-    elif function.op is not None and function.op.step and not known.recipes:
+    elif function.op is not None and function.op.step and not recipes:
         written += ["{f}({E})*{E}", "{E} - {f}({E})"]
     return written

@@ -89,7 +89,7 @@ def test_what_a_batch_read_is_what_each_node_reads_by_itself(program):
 
 
 def test_a_formula_that_is_not_plain_has_its_constants_written_out():
-    with tampered(OPS["mul"], local=elementwise_local(lambda s, a, b: s.power(a, b), None)):
+    with tampered(OPS["mul"], local_jacobian=elementwise_local(lambda s, a, b: s.power(a, b), None)):
         _, [leaf], found = composed("y = x\nfor i in range(12):\n    y = y*2\ny", {"x": 0.01})
     assert not found.batches
     np.testing.assert_allclose(found.of[leaf.index].values, [np.prod(2 * 0.01 * 2.0 ** np.arange(12))], rtol=1e-14)

@@ -63,7 +63,7 @@ def test_a_factor_that_is_no_product_is_applied_by_its_entries():
 
     graph, x = Graph(), np.array([0.5, -0.25, 1.0])
     leaf = graph.input("x", x, active=True)
-    with tampered(OPS["cumsum"], local=local):
+    with tampered(OPS["cumsum"], local_jacobian=local):
         output = graph(OPS["cumsum"], leaf, dim=0)
         found = Passes(output, [leaf], graph).all_rows()[leaf.index]
     np.testing.assert_allclose(found.dense(), np.tril(np.exp(np.cumsum(x)[:, None] - x)), rtol=1e-14)

@@ -41,7 +41,7 @@ def setting(op, **fields):
 
 
 def is_elementwise(op):
-    return op.formula is not None and op.local.__qualname__.startswith(elementwise_local.__name__)
+    return op.formula is not None and op.local_jacobian.__qualname__.startswith(elementwise_local.__name__)
 
 
 def arguments_of(op):
@@ -103,7 +103,7 @@ def formula_mutants(op):
     about, wrong = frozenset([op.name, *RECORDS[op.name].called]), None if op.formula is None else ruled(op.formula)
     if is_elementwise(op):
         local = elementwise_local(wrong, op.zero_at)
-        yield Mutant(f"{op.name}: formula, differentiated", about, (op.formula,), setting(op, local=local))
+        yield Mutant(f"{op.name}: formula, differentiated", about, (op.formula,), setting(op, local_jacobian=local))
     if op.formula is not None:
         yield Mutant(f"{op.name}: formula, shown", about, (op.formula,), setting(op, formula=wrong))
 
@@ -117,23 +117,23 @@ def has_factor(op):
         values = [np.asarray(value) for value in values]
         for k in arguments_of(op):
             at = At(k, op.forward(*values, **static), tuple(values), static)
-            if any(links.factor is not None for links in op.local(at)):
+            if any(links.factor is not None for links in op.local_jacobian(at)):
                 return True
     return False
 
 
 def local_mutants(op):
-    about, right = frozenset([op.name]), op.local
+    about, right = frozenset([op.name]), op.local_jacobian
     if right is None or is_elementwise(op):
         return
     if right is no_links:
         if op.step and not op.flat:
-            yield Mutant(f"{op.name}: local, not 0", about, (right,), setting(op, local=one_link))
+            yield Mutant(f"{op.name}: local, not 0", about, (right,), setting(op, local_jacobian=one_link))
         return
-    yield Mutant(f"{op.name}: local, weights", about, (right,), setting(op, local=ruled(right)))
+    yield Mutant(f"{op.name}: local, weights", about, (right,), setting(op, local_jacobian=ruled(right)))
     if has_factor(op):
         wrong = lambda at: counted_links(right(at))  # noqa: E731
-        yield Mutant(f"{op.name}: local, factors", about, (right,), setting(op, local=wrong))
+        yield Mutant(f"{op.name}: local, factors", about, (right,), setting(op, local_jacobian=wrong))
 
 
 def counted_links(found):
@@ -153,8 +153,8 @@ def convention_mutants(op):
     if op.zero_at is not None:
         never = functools.wraps(op.zero_at)(lambda *given: counted(op.zero_at(*given), np.zeros_like(given[1], bool)))
         local = elementwise_local(op.formula, never)
-        yield Mutant(f"{op.name}: zero_at, never", about, (op.zero_at,), setting(op, local=local))
-    for k, text in enumerate(op.zero_text):
+        yield Mutant(f"{op.name}: zero_at, never", about, (op.zero_at,), setting(op, local_jacobian=local))
+    for k, text in [(k, text) for k, text in enumerate(op.zero_text) if text]:
         texts = tuple(NEVER if j == k else other for j, other in enumerate(op.zero_text))
         yield Mutant(
             f"{op.name}: zero_text {k}, never",

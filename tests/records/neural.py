@@ -5,15 +5,13 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import MoreExact, calls, record
+from records.record import record
 
 record(
     "sigmoid",
     definition=m.sigmoid,
     derivatives=(lambda x: m.s(x) * m.s(-x),),
     further=[([[-30.0, -2.0, 2.0, 5.0]], {})],
-    ranges=("-3.5,3.5",),
-    more_exact=[MoreExact("torch.sigmoid(x)", "PyTorch takes (1 - y)*y, of which nothing is left where y is nearly 1")],
 )
 
 record("relu", definition=lambda x: m.larger(x, mp.mpc(0)), straight=True, kink=([0.0, 1.0], [1.0, -2.0]))
@@ -23,8 +21,6 @@ record(
     definition=lambda x: mp.log(m.sigmoid(x)),
     derivatives=(lambda x: m.s(-x),),
     further=[([[-30.0, -5.0, 5.0, 30.0]], {})],
-    ranges=("-3.5,3.5",),
-    more_exact=[MoreExact("torch.log(torch.sigmoid(x))", "PyTorch takes (1 - y)*y of the sigmoid")],
 )
 
 record(
@@ -33,16 +29,9 @@ record(
     derivatives=(lambda x: m.s(x) + x * m.s(x) * m.s(-x),),
     further=[([[-30.0, -5.0, 5.0, 30.0]], {})],
     zeros=[-1.278464542761074, -1.278464542761074, -1.2784645427610735, -1.279],
-    ranges=("-3.5,3.5",),
-    more_exact=[MoreExact("F.silu(x)", "PyTorch's sigmoid underflows before its product with x does")],
 )
 
-record(
-    "softsign",
-    definition=lambda x: x / (1 + m.absolute(x)),
-    derivatives=(lambda x: 1 / (1 + abs(x)) ** 2,),
-    more_exact=[MoreExact("F.softsign(x)", "PyTorch takes a difference of two terms, each of which may be infinite")],
-)
+record("softsign", definition=lambda x: x / (1 + m.absolute(x)), derivatives=(lambda x: 1 / (1 + abs(x)) ** 2,))
 
 record(
     "huber",
@@ -65,7 +54,6 @@ record(
     kink=([0.0, 1.0], [1.0, -2.0]),
     kink_options={"negative_slope": 0.1},
     hard_options=[{"negative_slope": 0.01}],
-    recipes=["{E}", "{E}, 0.2", "{E}, negative_slope={c}"],
 )
 
 record(
@@ -76,7 +64,6 @@ record(
     kink=([0.0, 1.0], [1.0, -2.0]),
     kink_options={"alpha": 0.5},
     hard_options=[{"alpha": 1.0}, {"alpha": -0.3}],
-    recipes=["{E:-3,3}", "{E:-3,3}, alpha=0.5"],
 )
 
 record(
@@ -86,13 +73,6 @@ record(
     options=[{"beta": 1.0, "threshold": 20.0}, {"beta": 3.0, "threshold": 1.0}, {"beta": 0.5, "threshold": np.inf}],
     further=[([[-30.0, -5.0, 5.0, 19.0, 21.0]], {"beta": 1.0, "threshold": 20.0})],
     hard_options=[{"beta": 1.0, "threshold": 20.0}, {"beta": 2.0, "threshold": np.inf}],
-    recipes=["{E:-3,3}", "{E:-3,3}, 2, 1.2", "{E:-3,3}, beta=0.7"],
-    more_exact=[
-        MoreExact("F.softplus(x)", "PyTorch takes v*z/(z + 1), and v*z overflows", {"beta": 1.0, "threshold": 20.0}),
-        MoreExact(
-            "F.softplus(x, 1., 1000.)", "PyTorch takes exp(x), which overflows", {"beta": 1.0, "threshold": 1000.0}
-        ),
-    ],
 )
 
 record(
@@ -103,29 +83,14 @@ record(
     options=[{"approximate": "none"}, {"approximate": "tanh"}],
     hard_options=[{"approximate": "none"}, {"approximate": "tanh"}],
     zeros=[-0.7517915246935645, -0.7517915246935644, -0.7524614220710163, -0.75246142207101, -0.752, -0.5, -1.1],
-    recipes=["{E:-2,2}", '{E:-2,2}, approximate="tanh"'],
-    more_exact=[
-        MoreExact("F.gelu(x)", "PyTorch takes 1 + erf(x), of which nothing is left below -8", {"approximate": "none"}),
-        MoreExact(
-            'F.gelu(x, approximate="tanh")',
-            "PyTorch takes 1 + tanh and x**3, which cancels and overflows",
-            {"approximate": "tanh"},
-        ),
-    ],
 )
 
-record(
-    "softmax",
-    of_arrays=m.along(lambda line, i: mp.exp(line[i]) / mp.fsum(mp.exp(x) for x in line)),
-    cases=c.ALONG,
-    recipes=["{V:-3,3}, 0", "{M:-3,3}, dim=1", "{T:-3,3}, -1", "{V:-3,3}"],
-)
+record("softmax", of_arrays=m.along(lambda line, i: mp.exp(line[i]) / mp.fsum(mp.exp(x) for x in line)), cases=c.ALONG)
 
 record(
     "log_softmax",
     of_arrays=m.along(lambda line, i: mp.log(mp.exp(line[i]) / mp.fsum(mp.exp(x) for x in line))),
     cases=c.ALONG,
-    recipes=["{V:-3,3}, 0", "{M:-3,3}, dim=0", "{V:-3,3}", "{T:-3,3}, 1"],
 )
 
 record(
@@ -134,7 +99,6 @@ record(
     derivatives=(lambda x, t: (x - t) / (x * (1 - x)), lambda x, t: mp.log((1 - x) / x)),
     hard_pairs=(c.CHANCES, c.TARGETS),
     called=["binary_cross_entropy"],
-    recipes=["{V:0.15,0.85}, {V:0.1,0.9}", '{M:0.15,0.85}, {M:0.1,0.9}, reduction="sum"'],
 )
 
 record(
@@ -144,32 +108,4 @@ record(
     value=lambda x, t: mp.log1p(mp.exp(x)) - t * x,
     hard_pairs=(c.SCORES, c.TARGETS),
     called=["binary_cross_entropy_with_logits"],
-    more_exact=[
-        MoreExact(
-            'F.binary_cross_entropy_with_logits(a, b, reduction="none")', "PyTorch takes a difference of numbers near 1"
-        )
-    ],
-)
-
-calls(
-    {
-        "mse_loss": ["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'],
-        "l1_loss": ["{V}, {V}", '{M}, {M}, reduction="none"', '{M}, {M}, reduction="sum"'],
-        "huber_loss": ["{V}, {V}", "{M}, {M}, delta=0.4", '{V}, {V}, reduction="none"'],
-        "binary_cross_entropy_with_logits": ["{V:-2,2}, {V:0.1,0.9}", '{M:-2,2}, {M:0.1,0.9}, reduction="none"'],
-        "nll_loss": ["{f}(log_softmax({M:-3,3}, 1), {classes})", '{M}, {classes}, reduction="none"', "{V}, 0"],
-        "cross_entropy": [
-            "{V:-3,3}, 1",
-            "{M:-3,3}, {classes}",
-            "{M:-3,3}, softmax({M:-3,3}, 1)",
-            '{M:-3,3}, {classes}, reduction="sum"',
-        ],
-        "linear": ["{V}, {M}, {U}", "{Q}, {M}, {U}", "{V}, {M}"],
-        "layer_norm": [
-            "{V:-4,4}, {n}",
-            "{M:-4,4}, ({n},), {V}, {V}",
-            "{M:-4,4}, ({m}, {n}), eps=0.01",
-            "{M:-4,4}, {n}, {V}",
-        ],
-    }
 )

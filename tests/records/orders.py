@@ -5,7 +5,7 @@ from mpmath import mp
 
 from records import constants as c
 from records import mathematics as m
-from records.record import calls, record
+from records.record import record
 
 KINDS = ("topk", "kthvalue", "mode", "nanmedian", "cummax", "cummin")
 
@@ -54,8 +54,6 @@ record(
     called=[*KINDS, "sort", "msort"],
 )
 
-for _name, _best in (("cummax", max), ("cummin", min)):
-    record(_name, recipes=["{V}, 0).values", "{M}, dim=0)[0]", "{M}, 1).values"])
 
 record(
     "argsort",
@@ -66,47 +64,7 @@ record(
         ([c.GRID], {"dim": 1, "descending": False, "stable": False}),
         ([c.GRID], {"dim": 0, "descending": True, "stable": True}),
     ],
-    recipes=["{V}[{f}({V})]", "{U}[{f}({M}, dim=0)]", "{V}[{f}({M}, descending=True)]"],
 )
 
-for _name in ("quantile", "nanquantile"):
-    record(
-        _name,
-        recipes=[
-            "{V}, 0.3",
-            "{M}, 0.6, dim=0",
-            "{M}, 0.25, 1, True",
-            "{V}, [0.1, 0.8]",
-            "{V}, 0.5",
-            *(f'{{V}}, 0.3, interpolation="{way}"' for way in ("lower", "higher", "midpoint", "nearest")),
-        ],
-    )
-for _prefix in ("", "nan"):
-    for _name, _scale in (("quantile", 1.0), ("percentile", 100.0)):
-        record(
-            f"np.{_prefix}{_name}",
-            recipes=[
-                f"{{V}}, {0.3 * _scale}",
-                f"{{M}}, {0.6 * _scale}, axis=0",
-                f'{{M}}, {_scale / 4}, method="lower"',
-            ],
-        )
 
-record(
-    "nanmedian",
-    of_arrays=m.reducing(m.middle),
-    cases=c.WHOLE,
-    kink=([0.5, 2.0, 2.0], [0.5, 2.0, 3.0]),
-    recipes=["{V}", "{M}, dim=1).values", "{M}"],
-)
-
-calls(
-    {
-        "topk": ["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, {n}, largest=False).values", "{M}, 2, -1).values[0]"],
-        "kthvalue": ["{V}, 2).values", "{M}, 1, dim=0)[0]", "{M}, 2, keepdim=True).values"],
-        "mode": ["{V}).values", "{M}, dim=0)[0]", "{M}, 1, keepdim=True).values"],
-        "msort": ["{V}", "{M}"],
-        "np.argsort": ["{V}[{f}({V})]"],
-        "np.nanmedian": ["{V}", "{M}, axis=1", "{M}"],
-    }
-)
+record("nanmedian", of_arrays=m.reducing(m.middle), cases=c.WHOLE, kink=([0.5, 2.0, 2.0], [0.5, 2.0, 3.0]))

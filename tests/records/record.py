@@ -1,4 +1,4 @@
-"""What the tests know of an op and of a function, in one record each."""
+"""What the tests know of an op, in one record, and of a function, in rows of data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,26 +8,10 @@ from gradcli.ops import Function, Op
 
 
 @dataclass(frozen=True)
-class MoreExact:
-    """Rows of ``torch_rows`` where PyTorch loses digits, overflows or underflows, and ``why``.
-
-    There a figure may be the true one instead. ``calls`` are the programs of the rows, ``|`` between them, and
-    ``options`` those that the op has in them. The truth is the record's definition, entry by entry, where the numbers
-    ``before`` stand before the inputs; or ``figure(case, what, place, **options)``, y or a derivative at one place.
-    """
-
-    calls: str
-    why: str
-    options: dict[str, Any] = field(default_factory=dict)
-    before: tuple[float, ...] = ()
-    figure: Callable[..., Any] | None = None
-
-
-@dataclass(frozen=True)
 class Record:
-    """What the tests know of an op, of a function, or of both where they have one name.
+    """What the tests know of an op.
 
-    An op. ``definition(*entries, **options)`` is its value in mpmath, or ``of_arrays`` that of whole arrays.
+    ``definition(*entries, **options)`` is its value in mpmath, or ``of_arrays`` that of whole arrays.
     ``derivatives`` are those of a smooth elementwise op by each argument, as textbooks have them, and ``value`` its
     value where ``definition`` takes mpmath too long; one that is ``straight`` has no digit to lose. ``options`` are
     those that it is tried with, ``domain`` where, if not in its own. ``cases`` are arguments (shapes or arrays) and
@@ -38,9 +22,9 @@ class Record:
     ``hard_options`` their options; none: those that it is tried with. ``called`` names the functions that reach it,
     where they have other names.
 
-    A function. ``recipes`` are calls for random programs, ``ranges`` those of arguments, where not from -3 to 3.
-    ``more_exact`` says where PyTorch's answer is not the best. Short programs with their values stand in
-    ``data/function_programs.jsonl``, and what PyTorch gives at the edge in ``data/torch_edges.jsonl``.
+    What is data stands in files: calls for random programs in ``data/recipes.toml``, where PyTorch's answer is not the
+    best in ``data/more_exact.toml``, short programs with their values in ``data/function_programs.jsonl``, and what
+    PyTorch gives at the edge in ``data/torch_edges.jsonl``.
     """
 
     name: str
@@ -62,9 +46,6 @@ class Record:
     zeros: Sequence[float] = ()
     within: tuple[float, float] = (float("-inf"), float("inf"))
     called: Sequence[str] = ()
-    ranges: tuple[str, ...] = ()
-    recipes: Sequence[str] = ()
-    more_exact: Sequence[MoreExact] = ()
 
 
 RECORDS: dict[str, Record] = {}
@@ -75,12 +56,6 @@ def record(name: str, **fields: Any) -> None:
     if name in RECORDS:
         raise ValueError(f"{name!r} has two records")
     RECORDS[name] = Record(name, **fields)
-
-
-def calls(recipes: dict[str, Sequence[str]]) -> None:
-    """Enter the records of functions that are calls for random programs alone, by name."""
-    for name, texts in recipes.items():
-        record(name, recipes=texts)
 
 
 def torch_call(function: Function) -> str | None:
@@ -114,11 +89,7 @@ def missing_of_op(op: Op, known: Record | None) -> list[str]:
     return [name for name, lacks in found.items() if lacks]
 
 
-def missing_of_function(function: Function, known: Record | None) -> list[str]:
-    """Return the fields that the record of a function lacks."""
-    if known is None:
-        return ["record"]
-    op = function.op
-    plain = op is not None and (op.formula is not None or op.step)
-    found = {"recipes": not known.recipes and not plain}
-    return [name for name, lacks in found.items() if lacks]
+def missing_of_function(function: Function, recipes: Sequence[str]) -> list[str]:
+    """Return ``recipes`` where a function has none and is no op that is called with numbers alone."""
+    plain = function.op is not None and (function.op.formula is not None or function.op.step)
+    return [] if recipes or plain else ["recipes"]

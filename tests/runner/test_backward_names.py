@@ -156,11 +156,5 @@ def test_a_view_that_cannot_be_had_is_a_copy():
     assert backward_name("contiguous", [2], copied=True) == "CloneBackward0"
 
 
-
-
-
-
-
-
 if __name__ == "__main__":
     (DATA / RECORDED).write_text(json.dumps({text: theirs(text) for text in [*CALLS, *WRITES]}, indent=0) + "\n", encoding="utf-8")

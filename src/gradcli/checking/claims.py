@@ -121,7 +121,8 @@ def parts_of(way: str, holder: Any) -> list[tuple[str, Any]]:
 def is_number(value: Any) -> bool:
     """Return whether a value is a float, an array of floats, or nested lists of floats."""
     if isinstance(value, list):
-        return bool(value) and all(isinstance(item, list | float) and is_number(item) for item in value)
+        are_numbers = all(isinstance(item, list | float) and is_number(item) for item in value)
+        return are_numbers and len({np.shape(item) for item in value}) == 1
     return type(value) is float or (isinstance(value, Tensor) and value.dtype.startswith(("float", "bfloat")))
 
 

@@ -140,11 +140,12 @@ def write_others(env: Environment, asked: Request, answer: Explained, how: Print
 
 def write_before(env: Environment, error: GradcliError, name: str, how: Printing) -> None:
     """Write what a script did before it came to an error, for people, where there is more to it than a line."""
-    from rich.text import Text
-
     from gradcli.cli.output import layout_of, terminal_width, write, write_text
+    from gradcli.document.model import Document
+    from gradcli.document.sections import events_section
     from gradcli.explanation.timeline import timeline
-    from gradcli.render.events import event_lines, timeline_lines
+    from gradcli.render.events import timeline_lines
+    from gradcli.render.terminal import tables
 
     before = timeline(error.ended, name=name)
     if how.quiet or how.output or not (before.rows or before.prints):
@@ -153,8 +154,7 @@ def write_before(env: Environment, error: GradcliError, name: str, how: Printing
         write(env, "\n".join(timeline_lines(before)))
     elif how.format == "table":
         layout = layout_of(env, how, how.width or terminal_width(env))
-        head = [Text(f" {before.head}", "bold")] if before.rows else []
-        write_text(env, Text("\n").join([*head, *event_lines(before, how.settings, layout)]), how)
+        write_text(env, tables(Document((events_section(before),), how.settings), layout), how)
 
 
 def refuse_reveal(env: Environment, how: Printing, all_lines: bool) -> None:

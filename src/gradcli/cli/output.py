@@ -226,29 +226,14 @@ def require_folder(path: str | None) -> None:
 
 
 def write_explanation(env: Environment, answer: Explained, how: Printing) -> None:
-    """Write an explanation in the format that was asked for."""
+    """Write an explanation in the format that was asked for; plain lines where a screen is too narrow for tables."""
     if how.quiet and how.output in (None, "-"):
         return
     width = how.width or terminal_width(env)
-    if how.format == "json":
-        from gradcli.render.data import document, encoded
-
-        write_parts(env, encoded(partial(document, answer)), how.output)
-    elif how.format == "page":
-        from gradcli.page.assembling import page
-
-        write_parts(env, page(answer), how.output)
-    elif how.format not in ("table", "plain"):
-        write(env, exported(answer, how, layout_of(env, how, how.width or TAKEN_AWAY)), how.output)
-    elif how.format == "plain" or (width is not None and width < NARROW):
-        from gradcli.document.model import EVERYTHING
-        from gradcli.errors.inert import inert
-        from gradcli.render.plain import plain
-
-        text = plain(answer, EVERYTHING) if how.full else plain(answer)
-        write(env, inert(text) if how.ascii_only else text, how.output)
-    else:
+    if how.format == "table" and (width is None or width >= NARROW):
         write_tables(env, answer, how)
+    else:
+        write_parts(env, parts_of(answer, how, layout_of(env, how, how.width or TAKEN_AWAY)), how.output)
 
 
 def write_tables(env: Environment, answer: Explained, how: Printing, v_is_open: bool = False) -> None:
@@ -260,34 +245,47 @@ def write_tables(env: Environment, answer: Explained, how: Printing, v_is_open: 
     write_text(env, tables(document, layout_of(env, how, how.width or terminal_width(env))), how)
 
 
-def exported(answer: Explained, how: Printing, layout: Layout) -> str:
-    """Return an answer to take away: a script, LaTeX, Markdown, a picture of the tables or of the graph."""
-    if how.format == "code":
-        from gradcli.scripts import script
+def parts_of(answer: Explained, how: Printing, layout: Layout) -> Iterable[str]:
+    """Return an answer in the parts in which it is written, but the tables of a screen."""
+    match how.format:
+        case "json":
+            from gradcli.render.data import document, encoded
 
-        return script(answer, how.code or "")
-    if how.format in ("svg", "dot"):
-        from gradcli.render.graph import dot, sheet_of, svg, with_texts
-        from gradcli.render.layout import to_ascii
+            return encoded(partial(document, answer))
+        case "page":
+            from gradcli.page.assembling import page
 
-        sheet = sheet_of(answer, how.settings)
-        sheet = sheet if layout.unicode else with_texts(sheet, to_ascii)
-        return dot(sheet) if how.format == "dot" else svg(sheet)
+            return page(answer)
+        case "plain" | "table":
+            from gradcli.document.model import EVERYTHING
+            from gradcli.errors.inert import inert
+            from gradcli.render.plain import plain
+
+            text = plain(answer, EVERYTHING) if how.full else plain(answer)
+            return inert(text) if how.ascii_only else text, "\n"
+        case "code":
+            from gradcli.scripts import script
+
+            return (script(answer, how.code or ""),)
+        case "svg" | "dot":
+            from gradcli.render.graph import dot, sheet_of, svg, with_texts
+            from gradcli.render.layout import to_ascii
+
+            sheet = sheet_of(answer, how.settings)
+            sheet = sheet if layout.unicode else with_texts(sheet, to_ascii)
+            return dot(sheet) if how.format == "dot" else svg(sheet), "\n"
     from gradcli.document.sections import document_of
+    from gradcli.render import markup, terminal
 
     if how.format == "latex":
-        from gradcli.render.markup import latex, refuse_numbers
-
-        refuse_numbers(answer)
-        return latex(document_of(answer, how.settings), layout)
-    if how.format == "markdown":
-        from gradcli.render.markup import markdown
-
-        return markdown(document_of(answer, how.settings), layout)
-    from gradcli.render.terminal import figure, picture
-
-    document = document_of(answer, how.settings)
-    return figure(document, layout, how.figure) if how.figure else picture(document, layout)
+        markup.refuse_numbers(answer)
+    shown = document_of(answer, how.settings)
+    match how.format:
+        case "latex":
+            return markup.latex(shown, layout), "\n"
+        case "markdown":
+            return markup.markdown(shown, layout), "\n"
+    return (terminal.figure(shown, layout, how.figure) if how.figure else terminal.picture(shown, layout),)
 
 
 def refuse_much(answer: Explained, how: Printing) -> None:

@@ -35,6 +35,7 @@ from gradcli.records import replace
 if TYPE_CHECKING:
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.rereading import Reader
+    from gradcli.explanation.timeline import Timeline
 
 ASSIGNS = re.compile(r"[^=(#'\"<>!]+=(?!=)")
 """A line that names its value itself: ``y = …``, ``y[0] += …``."""
@@ -44,7 +45,7 @@ def document_of(answer: Explained, settings: Settings) -> Document:
     """Return the whole answer: the gradient, forward, backward, J, sums, v, notes, what shows more."""
     answer = with_true_formulas(answer)
     sections = [
-        events_section(answer),
+        events_section(answer.timeline),
         program_section(answer),
         gradient_section(answer),
         forward_section(answer, settings),
@@ -102,9 +103,8 @@ def axes_in(answer: Explained, sections: Sequence[Section]) -> Axes:
     return axes
 
 
-def events_section(answer: Explained) -> Section:
+def events_section(timeline: Timeline | None) -> Section:
     """Return what the script did; nothing of a formula."""
-    timeline = answer.timeline
     if timeline is None or not (timeline.rows or timeline.prints):
         return Section("events")
     return Section("events", timeline.head if timeline.rows else "", (Events(timeline),))

@@ -238,23 +238,30 @@ def bars_of(values: Sequence[float]) -> list[str]:
 
 
 def steps(answer: Explained, content: Sequence[Step], settings: Settings) -> Iterator[Section]:
-    """Yield how each derivative is found: the rules of the operations, and the chain rule back."""
+    """Yield how each derivative is found: what names stand for, the rules of the operations, the chain rule back."""
     titles = {
-        True: "Steps: the derivative of each operation, entry by entry, all else fixed",
-        False: f"Steps: the chain rule, from {answer.name} back",
+        "names": "Steps: names for what the program gives none",
+        "rules": "Steps: the derivative of each operation, entry by entry, all else fixed",
+        "chain": f"Steps: the chain rule, from {answer.name} back",
     }
-    for is_rule, title in titles.items():
-        rows = tuple(step_rows([step for step in content if bool(step.by) is is_rule], answer, settings))
+    for kind, title in titles.items():
+        distinct = {(step.of, step.by, step.formula): step for step in content if kind_of(step) == kind}
+        rows = tuple(step_rows(steps_with_gap([*distinct.values()], kind, answer.tape), settings))
         yield Section("steps", title, (Equations(rows),)) if rows else Section("steps")
 
 
-def step_rows(part: Sequence[Step], answer: Explained, settings: Settings) -> Iterator[Equation | str]:
+def kind_of(step: Step) -> str:
+    """Return what a step says: a derivative, a cotangent, or what a name stands for."""
+    return "rules" if step.by else "chain" if step.of.endswith(".grad") else "names"
+
+
+def step_rows(part: Sequence[Step | str], settings: Settings) -> Iterator[Equation | str]:
     """Yield an equation for each step, those of the middle turns of loops counted."""
 
     def pattern(step: Step) -> tuple[str, ...]:
         return step.rule, unnumbered(step.of), unnumbered(step.by), unnumbered(step.formula or "")
 
-    shown = shortened(steps_with_gap(part, answer.tape), pattern, "line", settings.most(MOST_STEPS))
+    shown = shortened(part, pattern, "line", settings.most(MOST_STEPS))
     texts = {id(step): numbers_text(step, settings.precision) for step in shown if not isinstance(step, str)}
     distinct = list(dict.fromkeys(texts.values()))
     values = dict(zip(distinct, evaluate([text or "0" for text in distinct], {}), strict=True))
@@ -263,27 +270,34 @@ def step_rows(part: Sequence[Step], answer: Explained, settings: Settings) -> It
             yield step
             continue
         left = Derivative(name_after_d(step.of), (name_after_d(step.by),)) if step.by else step.of
-        formula, text = step.formula or ("(no text)" if step.by else "what its uses send"), texts[id(step)]
+        kind, text = kind_of(step), texts[id(step)]
+        formula = step.formula or ("what its uses send" if kind == "chain" else "(no text)")
         number = number_in(step.formula or "") if step.value.size else None
         is_said = number is not None and number == step.value.flat[0] and np.ptp(step.value) == 0
         near = bool(text) and not is_shown(values[text], step.value, settings.precision)
         yield Equation(
-            left, (formula, *([text] if text else [])), None if is_said else step.value, near=near, rule=step.rule
+            left,
+            (formula, *([text] if text else [])),
+            None if is_said else step.value,
+            near=near,
+            rule="" if kind == "names" else step.rule,
         )
 
 
-def steps_with_gap(part: Sequence[Step], tape: Tape) -> list[Step | str]:
-    """Return the rules, or the chain, with a line that counts where the operations of a long program are missing."""
+def steps_with_gap(part: Sequence[Step], kind: str, tape: Tape) -> list[Step | str]:
+    """Return steps of a kind, with a line that counts where the operations of a long program are missing."""
     if not tape.left_out:
         return list(part)
     first, last = tape.rows[: tape.gap], tape.rows[tape.gap :]
-    chain = bool(part) and not part[0].by
-    beyond = {f"{row.name}.grad" for row in last} if chain else {row.label for row in first} - {r.label for r in last}
+    if kind == "chain":
+        beyond = {f"{row.name}.grad" for row in last}
+    else:
+        beyond = {text for row in first for text in (row.name, row.label)} - {row.label for row in last}
     place = next((k for k, step in enumerate(part) if step.of in beyond), len(part))
     return [*part[:place], f"…   {tape.left_out:,} operations more", *part[place:]]
 
 
-TIGHT = re.compile(r"[\w.\[\],]+")
+TIGHT = re.compile(r"[\w.\[\],:]+")
 NUMBER = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]?\d+)?")
 RESULT = re.compile(r"\(?-?[\d.e+-]+\)?")
 

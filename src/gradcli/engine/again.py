@@ -80,7 +80,7 @@ def differentiable_cotangents(
 def handed_on(graph: Graph, node: Operation, k: int, operands: list[Any]) -> Any:
     """Return what argument ``k`` of an operation gets; ``operands`` are its cotangent, its output and its arguments."""
     op = node.op
-    vjp: Any = op.vjp_along(k) if op.again is None else op.again[k]
+    vjp: Any = op.vjp_along(k) if op.double_vjps is None else op.double_vjps[k]
     try:
         return vjp(*operands, **node.static)
     except FAILS as error:

@@ -245,8 +245,12 @@ class Explained:
 
     @later
     def steps(self) -> list[Step]:
-        """How each derivative is found, rule by rule: those of the operations, then the chain rule from y back."""
-        return take_steps(self.tape)
+        """How each derivative is found, rule by rule: those of the operations, then the chain rule from y back.
+
+        Before them, what the program has no name for, where they name it.
+        """
+        named = {value.name for value in self.values if value.text is not None}
+        return take_steps(self.tape, {*self.inputs, self.name, *named})
 
     @later
     def paths(self) -> dict[str, list[Path]]:

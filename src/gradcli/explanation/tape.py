@@ -254,11 +254,11 @@ def true_text(node: Operation, k: int, run: Recorded, g: Written, value: Array, 
     return None
 
 
-def take_steps(tape: Tape) -> list[Step]:
-    """Return the lines: the rules of the operations in the order in which they ran, then the chain rule back.
+def take_steps(tape: Tape, shown: Collection[str] = ()) -> list[Step]:
+    """Return the lines: names of values, but of those ``shown`` elsewhere; the operations' rules; the chain rule back.
 
-    An operation that does not work entry by entry has no derivative of an entry by its own: the chain rule alone tells
-    of it, under the name of its rule.
+    The first two are in the order in which they ran. An operation that does not work entry by entry has no derivative
+    of an entry by its own: the chain rule alone tells of it, under the name of its rule.
     """
     reaching = [(row, row.cotangent) for row in tape.rows if row.cotangent is not None]
     numbers = {row.name: row.value for row in tape.rows}
@@ -275,7 +275,14 @@ def take_steps(tape: Tape) -> list[Step]:
         if row.name == tape.output
     ]
     chain = [chain_step(row, g, reached.get(row.name, []), numbers) for row, g in reaching if row.name != tape.output]
-    return [*rules, *start, *chain]
+    lines = [*rules, *start, *chain]
+    mentioned = set(NAME.findall(" ".join(f"{step.of} {step.by} {step.formula}" for step in lines)))
+    names: list[Step] = []
+    for row in tape.rows:  # the last one that ran is the first
+        if row.operation and row.name in mentioned and row.name not in shown:
+            names.insert(0, Step("name", row.name, "", row.text, with_numbers(row.text, numbers), row.value))
+            mentioned.update(NAME.findall(row.text or ""))
+    return [*names, *lines]
 
 
 def rule_steps(row: Taped, labels: Mapping[str, str], numbers: Mapping[str, Array]) -> Iterator[Step]:
@@ -370,29 +377,31 @@ def picture_by_entry(
         return None
     if not all(jacobian.held for jacobian in jacobians.values()):
         return None
-    above = vertices_of(run.name, "output", run.value, run.seed, formulas.output)
-    below = {
-        name: vertices_of(name, "leaf", run.inputs[name], np.where(dust[name].grad, 0.0, grad[name]))
-        for name in jacobians
-    }
     values = {**run.inputs, run.name: run.value}
 
     def text_of(formula: str, number: float) -> str | None:
+        """Return a formula in the names of boxes alone, if it gives the number; None for any other."""
         if not formula or not formulas.definitions.keys().isdisjoint(NAME.findall(formula)):
             return None
         return formula if Reader(values, {}).gives(formula, np.asarray(number)) else None
 
+    texts = list(map(text_of, formulas.output or [""] * run.value.size, np.ravel(run.value).tolist()))
+    above = vertices_of(run.name, "output", run.value, run.seed, texts)
+    below = {
+        name: vertices_of(name, "leaf", run.inputs[name], np.where(dust[name].grad, 0.0, grad[name]))
+        for name in jacobians
+    }
     edges = []
     for name, jacobian in jacobians.items():
         places = zip(jacobian.rows.tolist(), jacobian.columns.tolist(), jacobian.values.tolist(), strict=True)
-        texts = jacobian.formulas or [""] * len(jacobian.values)
-        for (row, column, value), text in zip(places, texts, strict=True):
+        entries = jacobian.formulas or [""] * len(jacobian.values)
+        for (row, column, value), text in zip(places, entries, strict=True):
             edges.append(Edge(below[name][column].name, above[row].name, text_of(text, value), value=value))
     return Picture([*(vertex for entries in below.values() for vertex in entries), *above], edges, by_entry=True)
 
 
 def vertices_of(
-    name: str, role: str, value: Array, cotangent: Array, texts: Sequence[str] | None = None
+    name: str, role: str, value: Array, cotangent: Array, texts: Sequence[str | None] | None = None
 ) -> list[Vertex]:
     """Return a vertex for each entry of an array."""
     return [

@@ -129,7 +129,7 @@ def parts_of_entries(node: Node, composition: Composition) -> int:
     size = int(np.size(node.value))
     if (
         not isinstance(node, Operation)
-        or node.op.local is None
+        or node.op.local_jacobian is None
         or (node.op.entries.spec is None and node.op.entries.folds is None)
     ):
         return size
@@ -255,7 +255,8 @@ def of_node(node: Node, composition: Composition) -> Hashable:
     arguments = tuple([a.index if type(a) in NODES else of_constant(a) for a in node.arguments])
     static = frozen(node.static) if node.static else ()
     zeros = op.splits_zero and tuple([op.has_signed_zero(k, node.arguments) for k in range(len(arguments))])
-    shared = (node.index, op.name, op.local, op.formula, node.active, node.value.shape, arguments, static, zeros)
+    rules = op.name, op.local_jacobian, op.formula
+    shared = (node.index, *rules, node.active, node.value.shape, arguments, static, zeros)
     return (*shared, moved_entries(node, op), of_links(node, composition)) if depends(op) else shared
 
 

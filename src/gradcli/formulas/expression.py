@@ -487,7 +487,8 @@ def read_operation(node: ast.expr, names: Names) -> Expression:
 def read_index(node: ast.expr, names: Names) -> str:
     """Return what stands between the brackets of an index."""
     if isinstance(node, ast.Tuple):
-        return ", ".join(read_index(part, names) for part in node.elts) + ("," if len(node.elts) == 1 else "")
+        parts = [read_index(part, names) for part in node.elts]
+        return (", " if "None" in parts else ",").join(parts) + ("," if len(parts) == 1 else "")
     if isinstance(node, ast.Slice):
         bounds = [node.lower, node.upper, *([node.step] if node.step else [])]
         return ":".join("" if bound is None else read_node(bound, names).text for bound in bounds)

@@ -205,7 +205,7 @@ class Texts:
         values = tuple(value_of(argument) for argument in node.arguments)
         parts: list[list[str]] = [[] for _ in range(int(np.size(node.value)))]
         for k, argument in enumerate(node.arguments):
-            [links] = map(listed, op.local(At(k, node.value, values, node.static)))
+            [links] = map(listed, op.local_jacobian(At(k, node.value, values, node.static)))
             for row, column in zip(links.rows, links.columns, strict=True):
                 parts[row].append(self._entry(argument, int(column)))
         return nested([" + ".join(part) or "0" for part in parts], np.shape(node.value))

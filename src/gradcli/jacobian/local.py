@@ -63,7 +63,7 @@ def kind_of(node: Operation, of: Callable[[Any], Hashable] | None = None) -> Has
     """
     op = node.op
     arguments = tuple([(of or argument_kind)(a) for a in node.arguments])
-    return op.local, op.digits, node.value.shape, arguments, frozen(node.static) if node.static else ()
+    return op.local_jacobian, op.digits, node.value.shape, arguments, frozen(node.static) if node.static else ()
 
 
 def argument_kind(argument: Any) -> Hashable:
@@ -302,7 +302,7 @@ def parts_of(node: Operation, argument: int, reading: Reading, most: int) -> lis
 
 def links_of(reading: Reading, argument: int) -> Sequence[Links | Contraction]:
     """Return the links of an op by one argument, as its declaration has them."""
-    return reading.op.local(At(argument, reading.out, reading.values, reading.static))
+    return reading.op.local_jacobian(At(argument, reading.out, reading.values, reading.static))
 
 
 def require_few(reading: Reading, count: int, most: int) -> None:

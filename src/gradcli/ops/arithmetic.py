@@ -10,7 +10,6 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.declare import (
     BEYOND,
-    NOTHING,
     Apply,
     Bits,
     Entries,
@@ -29,7 +28,7 @@ from gradcli.ops.declare import (
     on_others,
 )
 from gradcli.ops.exactly import decided, is_nan, one_like, order_of, rest_of
-from gradcli.ops.links import OUT, Array, Forward, Integers, Mask, Number, Rule, Static
+from gradcli.ops.links import Array, Forward, Integers, Mask, Number, Rule, Static
 from gradcli.ops.values import Value, number, require
 from gradcli.ops.vocabulary import COUNTED, KEPT, OF_NUMBERS, Kinds, Made, Spelled, elementwise, function
 
@@ -178,15 +177,15 @@ NAN_AND_TIES = "nan only where both are; a tie gives the first the gradient"
 # name, forward, a vjp for each argument, formula or slopes: what else the record holds
 ADD = elementwise("add", operator.add, passed, passed, formula=lambda s, a, b: a + b,
     text=Text(operator="+", template="{} + {}", precedence=60, cancels="sum", rule="sum"),
-    entries=Entries(mentions=on_none), whole=SUM, reads=((), ()), spelled=None)
+    entries=Entries(mentions=on_none), whole=SUM, spelled=None)
 SUB = elementwise("sub", operator.sub, passed, lambda g, _y, _a, _b: -g, formula=lambda s, a, b: a - b,
     text=Text(operator="-", template="{} - {}", precedence=60, cancels="difference", rule="difference"),
-    entries=Entries(mentions=on_none), whole=DIFFERENCE, reads=((), ()), spelled=None)
+    entries=Entries(mentions=on_none), whole=DIFFERENCE, spelled=None)
 MUL = elementwise("mul", operator.mul, lambda g, _y, _a, b: g * b, lambda g, _y, a, _b: g * a,
     formula=lambda s, a, b: a * b,
     text=Text(operator="*", template="{}*{}", precedence=70,
               rule=lambda active: "product" if len(active) > 1 else "constant factor"),
-    entries=Entries(mentions=on_others), whole=PRODUCT, reads=((1,), (0,)),
+    entries=Entries(mentions=on_others), whole=PRODUCT,
     spelled=Spelled(also="multiply", doc="x*other, entry by entry"))
 DIV = elementwise("div", quotient, lambda g, _y, _a, b: g / b, lambda g, _y, a, b: -g * (a / b / b),
     formula=lambda s, a, b: a / b,
@@ -195,15 +194,15 @@ DIV = elementwise("div", quotient, lambda g, _y, _a, b: g / b, lambda g, _y, a, 
     entries=Entries(mentions=lambda k, active: k == 1 or 1 in active), whole=QUOTIENT, exactly=lambda a, b: a / b,
     domain=((-2, 2), (0.5, 2)),
     torch=Torch(saves=((1,), (Keeps.OWN,)), saves_of_arrays=((), (0, 1)), differs=beyond, says=BEYOND),
-    splits_zero=lambda k, a, b: b == 0 if k == 1 else False, reads=((1,), (0, 1)), spelled=None)
+    splits_zero=lambda k, a, b: b == 0 if k == 1 else False, spelled=None)
 REMAINDER = elementwise("remainder", remainder, passed, lambda g, _y, a, b: -g * np.floor_divide(a, b),
     slopes=lambda s, a, b: (s.number(1), -s.floor_divide(a, b)),
     text=Text(operator="%", template="{} % {}", precedence=70), whole=REST, pieces=Piecewise(np.floor_divide, rest_of),
-    domain=((0.1, 0.9), (1, 2)), reads=((), (0, 1)),
+    domain=((0.1, 0.9), (1, 2)),
     spelled=Spelled(also="mod", doc="x % other, with the sign of other"))
 NEG = elementwise("neg", operator.neg, lambda g, _y, _x: -g, formula=lambda s, x: -x,
     text=Text(operator="-", template="-{}", precedence=80, rule="constant factor"), entries=Entries(mentions=on_none),
-    reads=NOTHING, spelled=Spelled(also="negative", doc="-x", kinds=OF_NUMBERS))
+    spelled=Spelled(also="negative", doc="-x", kinds=OF_NUMBERS))
 POW = elementwise("pow", power, power_vjp_base,
     lambda g, y, x, p: g * np.where((x == 0) & (p >= 0), 0.0, y * np.log(x)), formula=lambda s, x, p: s.power(x, p),
     text=Text(operator="**", template="{}**{}", precedence=90, right=True,
@@ -213,7 +212,7 @@ POW = elementwise("pow", power, power_vjp_base,
     edge=lambda x, p: (x == 0) & ((p < 1) | (p % 1 != 0)), domain=((0.2, 2), (-2, 2)),
     torch=Torch(saves=((0, 1), (0, 1, Keeps.OUTPUT)), saves_of_arrays=((Keeps.OUTPUT,), ())),
     zero_at=lambda k, x, p: (x == 0) & (p >= 0) if k else p == 0, zero_text=("{1} == 0", "({0} == 0) & ({1} >= 0)"),
-    splits_zero=lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False, reads=((0, 1), (OUT, 0, 1)),
+    splits_zero=lambda k, x, p: (x == 0) & (p < 0) if k == 0 else False,
     spelled=Spelled("torch numpy math method", also="power float_power", doc="x to the power other"))
 MAXIMUM = elementwise("maximum", np.maximum, lambda g, _y, a, b: ties(g, a, b), lambda g, _y, a, b: ties(g, b, a),
     slopes=lambda s, a, b: (s.heaviside(a - b, s.HALF), s.heaviside(b - a, s.HALF)),
@@ -279,7 +278,7 @@ def without_slope(name: str, forward: Rule, count: int = 1, **record: Any) -> Op
 
 # fmt: off
 ROUNDED_DIV = declare(
-    "rounded_div", rounded_quotient, (zero, zero), no_links, reads=((), ()), step=True,
+    "rounded_div", rounded_quotient, (zero, zero), no_links, step=True,
     kink=Kink(
         lambda a, b, rounding_mode: (np.fmod(a, b) == 0) & ((rounding_mode == "floor") | (a != 0)), "0 is taken"),
     pieces=decided(rounded_quotient), torch=Torch(saves=((),)), text=Text(spelled="div"))

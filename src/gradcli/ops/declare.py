@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from functools import cache, wraps
+from inspect import signature
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
@@ -297,69 +298,69 @@ class Text:
 
 
 NO_EXACT, NO_TORCH, NO_ENTRIES, NO_TEXT = Exactly(), Torch(), Entries(), Text()
-Reads = tuple[tuple[int, ...], ...]
-NOTHING: Reads = ((),)
-OUTPUT: Reads = ((OUT,),)
-WITH_OUTPUT: Reads = ((OUT, 0),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Op:
-    """All that is particular to an operation. What is left out means what is said here.
-
-    Numbers. ``forward(*values, **static)`` computes the output; ``vjps[k](g, out, *values, **static)`` the cotangent
-    of argument k (the engine undoes broadcasting); None where no derivative flows. An op with any number of arguments
-    gives one function ``vjps(k)``. ``reads`` has for each vjp the arguments whose numbers it reads, ``OUT`` for the
-    output, one row for all arguments where they are any number: the tape keeps no others; None: all arguments, and
-    not the output. ``again`` are the vjps written so that they can be differentiated; None: the vjps are. ``local``
-    gives the links of the local Jacobian, ``formula(s, *symbols)`` is an elementwise op's scalar formula; None: it is
-    not elementwise. ``derivatives(s, *symbols)`` are those of a call of the function, one for each argument, where it
-    is a function of formulas, ``s.NAME``, and ``symmetry`` is that of its sign. ``digits(out, *values)`` is the size
-    of the terms whose difference is the derivative, where the vjp subtracts. ``size(*values)`` bounds the elements of
-    the output before they are made; None: they are those of the arguments, broadcast. ``steps(*values)`` is about how
-    many numbers numpy goes through, where these are more than the entries. ``terms`` is what it costs to read the
-    links; None: as much as there are.
-
-    Conventions. ``kink`` is where there is no derivative; None: nowhere. ``edge(*values, **static)`` is true where a
-    number may be wrong although there is no kink; None: where another piece is near. ``zero_at(argument, *values)`` is
-    true where the derivative is 0 by convention although the formula says otherwise; ``zero_text`` says so for each
-    argument in the language, with ``{0}`` for argument 0 and ``{y}`` for the output. ``splits_zero(argument, *values)``
-    is true where 0 and -0 of an argument give different values. ``flat`` says that no gradient flows; a ``step`` is
-    flat wherever it has a derivative, and sends zeros back. ``chooses`` marks an op that leaves entries of its
-    arguments out by a condition. ``domain`` has for each argument the numbers that tests draw from.
-
-    Arrays. ``require(*values)`` refuses what numpy would take for something else, so that operands become arrays;
-    None: it works entry by entry. ``whole`` is what an operator makes of masks and integers, ``bits`` what one of masks
-    and integers alone does.
-
-    ``exact``, ``torch``, ``entries`` and ``text`` are described where their classes are.
-    """
+    """All that is particular to an operation. What is left out means what is said here."""
 
     name: str
     forward: Rule
+    """``forward(*values, **static)`` computes the output."""
     vjps: tuple[Vjp | None, ...] | Callable[[int], Vjp]
-    local: Local
+    """``vjps[k](g, out, *values, **static)``: the cotangent of argument k; None where no derivative flows.
+
+    An op with any number of arguments gives one function ``vjps(k)``. A parameter that a vjp does not read begins with
+    ``_``, and the tape keeps no numbers for it. The engine undoes broadcasting.
+    """
+    local_jacobian: Local
+    """Gives the links of the local Jacobian."""
     formula: Formula | None = None
+    """``formula(s, *symbols)`` is an elementwise op's scalar formula; None: it is not elementwise."""
     derivatives: Formula | None = None
+    """Those of a call of the function, one for each argument, where it is a function of formulas, ``s.NAME``."""
     symmetry: Symmetry | None = None
-    reads: Reads | None = None
-    again: tuple[Vjp | None, ...] | None = None
+    """That of such a function's sign."""
+    double_vjps: tuple[Vjp | None, ...] | None = None
+    """The vjps written so that they can be differentiated; None: the vjps are."""
     digits: Rule | None = None
+    """``digits(out, *values)`` is the size of the terms whose difference is the derivative, where the vjp subtracts."""
     size: Callable[..., int] | None = None
+    """``size(*values)`` bounds the elements of the output beforehand; None: those of the arguments, broadcast."""
     steps: Callable[..., int] | None = None
+    """``steps(*values)`` is about how many numbers numpy goes through, where these are more than the entries."""
     terms: Callable[..., int] | None = None
+    """What it costs to read the links; None: as much as there are."""
+
+    # conventions
     kink: Kink | None = None
+    """Where there is no derivative; None: nowhere."""
     edge: Test | None = None
+    """``edge(*values, **static)``: a number may be wrong although there is no kink; None: another piece is near."""
     zero_at: Test | None = None
+    """``zero_at(argument, *values)``: the derivative is 0 by convention although the formula says otherwise."""
     zero_text: tuple[str, ...] = ()
+    """``zero_at`` of each argument in the language, with ``{0}`` for argument 0 and ``{y}`` for the output."""
     splits_zero: Test | None = None
+    """``splits_zero(argument, *values)``: 0 and -0 of an argument give different values."""
     flat: bool = False
+    """No gradient flows."""
     step: bool = False
+    """It is flat wherever it has a derivative, and sends zeros back."""
     chooses: bool = False
+    """It leaves entries of its arguments out by a condition."""
     domain: tuple[tuple[float, float], ...] = ((-2.0, 2.0),)
+    """The numbers that tests draw from, for each argument or one for all."""
+
+    # arrays
     require: Callable[..., None] | None = None
+    """``require(*values)`` refuses what numpy takes for something else; operands become arrays. None: by entries."""
     whole: Whole | None = None
+    """What an operator makes of masks and integers."""
     bits: Bits | None = None
+    """What an operator on masks and integers alone does."""
+
+    # how it is computed in many digits, differs in PyTorch, links entries and is written
     exact: Exactly = NO_EXACT
     torch: Torch = NO_TORCH
     entries: Entries = NO_ENTRIES
@@ -384,6 +385,10 @@ class Op:
         named = self.entries.spec or self.entries.moves or self.entries.index
         if differentiable and not (self.step or self.formula or named):
             return "index: an index rule, or Said() for none"
+        for name in ("zero_text", "double_vjps", "domain"):
+            count = len(getattr(self, name) or ())
+            if count > (name == "domain") and isinstance(self.vjps, tuple) and count != len(self.vjps):
+                return f"{name} for each argument: {count} for {len(self.vjps)}"
         return ""
 
     def vjp(self, argument: int) -> Vjp | None:
@@ -535,13 +540,18 @@ def saved(op: Op, active: tuple[bool, ...]) -> Kept:
     >>> saved(OPS["mul"], (True, False))
     Kept(arguments=(False, True), output=False)
     """
-    places = range(len(active))
     if op.entries.by_shape:
         return Kept((False,) * len(active), output=False)
-    rules = [k for k in places if active[k] and op.vjp(k) is not None]
-    each = op.reads and op.reads * (len(active) if len(op.reads) == 1 else 1)  # one row is that of all arguments
-    read = {one for k in rules for one in (each[k] if each else places)}
-    return Kept(tuple(k in read for k in places), OUT in read)
+    rules = [op.vjp(k) for k, flows in enumerate(active) if flows]
+    read = {slot for rule in rules if rule is not None for slot in read_by(rule, len(active))}
+    return Kept(tuple(k in read for k in range(len(active))), OUT in read)
+
+
+def read_by(vjp: Vjp, count: int) -> set[int]:
+    """Return the arguments, of so many, and ``OUT``, that a vjp reads: no ``_`` begins the name of their parameter."""
+    names = [p.name for p in signature(vjp).parameters.values() if p.kind < p.KEYWORD_ONLY]
+    slots = enumerate((OUT, *range(count)), start=1)
+    return {slot for place, slot in slots if not names[min(place, len(names) - 1)].startswith("_")}
 
 
 @cache

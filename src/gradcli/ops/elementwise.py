@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import BEYOND, OUTPUT, Keeps, Piecewise, Symmetry, Text, Torch, beyond, in_one_step
-from gradcli.ops.links import OUT, Array, Axes, Mask, Number
+from gradcli.ops.declare import BEYOND, Keeps, Piecewise, Symmetry, Text, Torch, beyond, in_one_step
+from gradcli.ops.links import Array, Axes, Mask, Number
 from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, FLOATS, Kinds, Made, Spelled, elementwise
 from gradcli.records import replace
 
@@ -246,14 +246,14 @@ elementwise("sin", np.sin, lambda g, _y, x: g * np.cos(x), slopes=lambda s, x: (
 elementwise("cos", np.cos, lambda g, _y, x: g * -np.sin(x), slopes=lambda s, x: (-s.sin(x),),
     symmetry=Symmetry.EVEN, edge=is_far, spelled=spelled("the cosine of an angle in radians", kinds=UNLIKE_NUMPY))
 elementwise("tan", np.tan, lambda g, y, _x: g * (1 + y * y), slopes=lambda s, x: (s.tan(x) ** 2 + 1,),
-    symmetry=Symmetry.ODD, edge=is_far, domain=((-1.2, 1.2),), reads=OUTPUT,
+    symmetry=Symmetry.ODD, edge=is_far, domain=((-1.2, 1.2),),
     spelled=spelled("the tangent of an angle in radians", kinds=UNLIKE_NUMPY))
 elementwise("asin", np.arcsin, lambda g, _y, x: g / np.sqrt((1 - x) * (1 + x)), slopes=lambda s, x: (s.asin_slope(x),),
-    again=(lambda g, _y, x: g * asin_slope(x),),
+    double_vjps=(lambda g, _y, x: g * asin_slope(x),),
     torch=OUTSIDE, domain=((-0.9, 0.9),),
     spelled=spelled("the angle whose sine is x", also="arcsin", kinds=UNLIKE_NUMPY))
 elementwise("acos", np.arccos, lambda g, _y, x: -g / np.sqrt((1 - x) * (1 + x)),
-    slopes=lambda s, x: (-s.asin_slope(x),), again=(lambda g, _y, x: -g * asin_slope(x),),
+    slopes=lambda s, x: (-s.asin_slope(x),), double_vjps=(lambda g, _y, x: -g * asin_slope(x),),
     torch=OUTSIDE, domain=((-0.9, 0.9),),
     spelled=spelled("the angle whose cosine is x", also="arccos", kinds=UNLIKE_NUMPY))
 elementwise("atan", np.arctan, lambda g, _y, x: g / (x * x + 1), slopes=lambda s, x: (1 / (x**2 + 1),),
@@ -263,7 +263,7 @@ elementwise("sinh", np.sinh, lambda g, _y, x: g * np.cosh(x), slopes=lambda s, x
 elementwise("cosh", np.cosh, lambda g, _y, x: g * np.sinh(x), slopes=lambda s, x: (s.sinh(x),),
     symmetry=Symmetry.EVEN, spelled=spelled("the hyperbolic cosine", kinds=UNLIKE_NUMPY))
 elementwise("tanh", np.tanh, lambda g, _y, x: g / np.cosh(x) ** 2, slopes=lambda s, x: (s.tanh_slope(x),),
-    again=(lambda g, _y, x: g * tanh_slope(x),),
+    double_vjps=(lambda g, _y, x: g * tanh_slope(x),),
     torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, 1 - y * y)),
     text=Text(backward=("{g}*(1 - {y}**2)",)),
     spelled=spelled("the hyperbolic tangent", "torch numpy math functional method", kinds=UNLIKE_NUMPY))
@@ -277,12 +277,12 @@ elementwise("acosh", np.arccosh, lambda g, _y, x: g / np.sqrt(abs(x) - 1) / np.s
 elementwise("atanh", np.arctanh, lambda g, _y, x: g / ((1 - x) * (1 + x)), slopes=lambda s, x: (s.atanh_slope(x),),
     domain=((-0.9, 0.9),), spelled=spelled("the inverse of tanh", also="arctanh"))
 elementwise("exp", np.exp, lambda g, y, _x: g * y, formula=lambda s, x: s.exp(x),
-    reads=OUTPUT, spelled=spelled("e**x", kinds=UNLIKE_NUMPY))
+    spelled=spelled("e**x", kinds=UNLIKE_NUMPY))
 elementwise("expm1", np.expm1, lambda g, _y, x: g * np.exp(x), slopes=lambda s, x: (s.exp(x),),
     torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, y + 1)),
     spelled=spelled("exp(x) - 1", SPECIAL, kinds=UNLIKE_NUMPY))
 elementwise("exp2", np.exp2, lambda g, y, _x: g * y * LN2, slopes=lambda s, x: (s.exp2(x) * s.log(2),),
-    reads=OUTPUT, spelled=spelled("2**x", SPECIAL))
+    spelled=spelled("2**x", SPECIAL))
 elementwise("log", np.log, lambda g, _y, x: g / x, formula=lambda s, x: s.log(x),
     torch=FAR, domain=((0.2, 3),), spelled=spelled("the natural logarithm", also="ln"))
 elementwise("log2", np.log2, lambda g, _y, x: g / (x * LN2), slopes=lambda s, x: (1 / (x * s.log(2)),),
@@ -292,29 +292,29 @@ elementwise("log10", np.log10, lambda g, _y, x: g / (x * LN10), slopes=lambda s,
 elementwise("log1p", np.log1p, lambda g, _y, x: g / (x + 1), slopes=lambda s, x: (1 / (1 + x),),
     domain=((-0.8, 3),), spelled=spelled("log(1 + x)", SPECIAL, kinds=UNLIKE_NUMPY))
 elementwise("sqrt", np.sqrt, lambda g, y, _x: g / (2 * y), formula=lambda s, x: s.sqrt(x),
-    torch=FAR, domain=((0.2, 3),), reads=OUTPUT, spelled=spelled("the square root"))
+    torch=FAR, domain=((0.2, 3),), spelled=spelled("the square root"))
 elementwise("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, y, _x: -0.5 * g * y**3,
     slopes=lambda s, x: (-(s.rsqrt(x) ** 3) / 2,),
-    splits_zero=at_zero, domain=((0.2, 3),), reads=OUTPUT, spelled=spelled("1/sqrt(x)", "torch method"))
+    splits_zero=at_zero, domain=((0.2, 3),), spelled=spelled("1/sqrt(x)", "torch method"))
 elementwise("cbrt", np.cbrt, lambda g, y, _x: g / (3 * y * y), slopes=lambda s, x: (1 / (3 * s.cbrt(x) ** 2),),
-    domain=((0.2, 3),), reads=OUTPUT, spelled=spelled("the real cube root", "numpy math method"))
+    domain=((0.2, 3),), spelled=spelled("the real cube root", "numpy math method"))
 elementwise("square", np.square, lambda g, _y, x: g * (2 * x), formula=lambda s, x: x**2,
     text=Text(rule="power"), spelled=spelled("x**2", "torch numpy method", kinds=COUNTED))
 elementwise("reciprocal", lambda x: 1 / x, lambda g, y, _x: -g * (y * y), formula=lambda s, x: 1 / x,
-    splits_zero=at_zero, domain=((0.3, 3),), reads=OUTPUT, text=Text(rule="power"),
+    splits_zero=at_zero, domain=((0.3, 3),), text=Text(rule="power"),
     spelled=spelled("1/x", "torch numpy method", kinds=Kinds(Made.OTHER_FLOAT, Made.OTHER_FLOAT)))
 elementwise("erf", erf, lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g,
     slopes=lambda s, x: (2 * s.exp(-(x**2)) / s.sqrt(s.pi),),
     symmetry=Symmetry.ODD, exactly=exactly.each("erf"),
     spelled=spelled("the error function", "torch math special method"))
 elementwise("sinc", sinc, lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(x)),
-    slopes=lambda s, x: (s.sinc_slope(x),), again=(lambda g, _y, x: g * sinc_slope(x),),
+    slopes=lambda s, x: (s.sinc_slope(x),), double_vjps=(lambda g, _y, x: g * sinc_slope(x),),
     edge=is_far, zero_at=at_zero, zero_text=("{0} == 0",), exactly=exactly.each("sinc"), domain=((0.2, 1.8),),
     text=Text(backward=(SINC_BACK,)), torch=Torch(doubles=sinc_in_torch),
     spelled=spelled("sin(πx)/(πx), 1 at 0", "torch numpy special method"))
 elementwise("hypot", np.hypot, lambda g, z, x, _y: g * (x / z), lambda g, z, _x, y: g * (y / z),
     slopes=lambda s, x, y: (x / s.hypot(x, y), y / s.hypot(x, y)),
-    exactly=lambda x, y: np.sqrt(x * x + y * y), domain=((0.3, 2), (0.3, 2)), reads=((OUT, 0), (OUT, 1)),
+    exactly=lambda x, y: np.sqrt(x * x + y * y), domain=((0.3, 2), (0.3, 2)),
     spelled=spelled("sqrt(x**2 + other**2)", f"{EVERYWHERE} tensors", kinds=BY_NUMPY))
 elementwise("atan2", np.arctan2, lambda g, _z, y, x: g * per_square(x, y, x),
     lambda g, _z, y, x: -g * per_square(y, y, x),
@@ -327,7 +327,7 @@ elementwise("atan2", np.arctan2, lambda g, _z, y, x: g * per_square(x, y, x),
 elementwise("xlogy", xlogy, lambda g, _z, x, y: np.where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
     lambda g, _z, x, y: g * (x / y), slopes=lambda s, x, y: (s.log(y), x / y),
     exactly=lambda x, y: np.where((x == 0) & ~exactly.is_nan(y), 0, x * np.log(y)),
-    zero_at=lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), zero_text=("({0} == 0) & ({1} <= 0)",),
+    zero_at=lambda k, x, y: (x == 0) & (y <= 0) & (k == 0), zero_text=("({0} == 0) & ({1} <= 0)", ""),
     domain=((0.2, 2), (0.2, 2)), text=Text(backward=("{g}*log({1})", "{g}*{0}/{1}")),
     spelled=spelled("x*log(other), 0 where x is 0", "torch special method"))
 elementwise("logaddexp", np.logaddexp, lambda g, _z, a, b: g / (1 + np.exp(b - a)),

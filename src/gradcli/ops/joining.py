@@ -80,10 +80,20 @@ def index_size(x: Array, *, key: Index) -> int:
     if not lists:
         return int(np.size(x))
     try:
-        picked = math.prod(np.broadcast_shapes(*(part.shape for part in lists)))
+        count = math.prod(np.broadcast_shapes(*(part.shape for part in lists)))
     except ValueError:
         return 0
-    return picked * math.prod(int(length) for length in sorted(np.shape(x))[len(lists) :])
+    masks = [part.ndim if isinstance(part, np.ndarray) and part.dtype == np.bool_ else 0 for part in parts]
+    axes = [mask or int(part is not None) for mask, part in zip(masks, parts, strict=True)]
+    left, axis = list(np.shape(x)), 0
+    for k, part in enumerate(parts):
+        if part is Ellipsis:
+            axis = len(left) - sum(axes[k + 1 :])
+        else:
+            if isinstance(part, np.ndarray) and not masks[k]:
+                left[axis : axis + 1] = [1]
+            axis += axes[k]
+    return count * math.prod(map(int, left))
 
 
 def exact_put(x: Exact, value: Exact, *, key: Index) -> Exact:

@@ -11,7 +11,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import MATRICES
-from gradcli.ops.declare import Apply, Entries, Keeps, Text, Torch, declare, in_one_step, on_others
+from gradcli.ops.declare import Entries, Keeps, Text, Torch, declare, in_one_step, on_others
 from gradcli.ops.joining import STACK
 from gradcli.ops.links import ONE, Array, Contraction, Explicit, Library, Line, Order, Shape, Slot, Static, Tensor, Vjp
 from gradcli.ops.shaping import DIAG, DIAGONAL
@@ -390,36 +390,16 @@ def outer(x: Value, other: Value, library: Library = "torch") -> Value:
 
 
 @algebra("einsum", "torch numpy shares", op=EINSUM, kinds=NUMPYS)
-def einsum(f: Apply, spec: Static | Tensor, *tensors: Value) -> Value:
+def einsum(spec: Static | Tensor, *tensors: Value) -> Value:
     """the sum of products that the subscripts describe, as in einsum("ij,j->i", W, x)"""
-    if not isinstance(spec, str) or "." in spec:
-        first = spec if spec is None or isinstance(spec, str | int | float | tuple) else Value(f, spec)
-        spec, tensors = spelled_out(first, tensors)
+    if not isinstance(spec, str):
+        said = "einsum needs its subscripts as text"
+        raise GradcliError("value", said, hint='for example einsum("ij,j->i", W, x)')
+    spec = spec.replace(" ", "")
+    spec = named(spec, tensors) if "." in spec else spec
     if "," not in spec and len(tensors) > 1 and len({x.shape for x in tensors}) == 1:
         tensors = (tensors[0].of(STACK, *tensors[1:], dim=0),)  # a list of several where the subscripts name one
-    return contracted(full_spec(spec.replace(" ", ""), tensors), tensors)
-
-
-NEEDS_TEXT = "einsum needs its subscripts as text", 'for example einsum("ij,j->i", W, x)'
-
-
-def spelled_out(spec: Static | Value, tensors: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
-    """Return subscripts in letters, and the arrays; of ``W, [0, 1], x, [1]`` too, which is PyTorch's other form."""
-    if isinstance(spec, str):
-        return named(spec.replace(" ", ""), tensors), tensors
-    if not isinstance(spec, Value):
-        raise GradcliError("value", NEEDS_TEXT[0], hint=NEEDS_TEXT[1])
-    return with_letters((spec, *tensors))
-
-
-def with_letters(operands: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
-    """Return subscripts as text, and the arrays, where each array is followed by the numbers of its axes."""
-    lists = [x.numbers for x in operands[1::2] + operands[len(operands) & ~1 :]]
-    fits = len(operands) > 1 and all(x.ndim == 1 and np.isin(x, range(len(LETTERS))).all() for x in lists)
-    require(fits, "value", *NEEDS_TEXT)
-    subs = ["".join(LETTERS[int(number)] for number in x) for x in lists]
-    count = len(operands) // 2
-    return ",".join(subs[:count]) + "".join(f"->{out}" for out in subs[count:]), operands[: 2 * count : 2]
+    return contracted(full_spec(spec, tensors), tensors)
 
 
 def named(spec: str, tensors: tuple[Value, ...]) -> str:

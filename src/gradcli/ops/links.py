@@ -257,9 +257,9 @@ def auxiliary_of(links: Bound, slot: Slot) -> Auxiliary:
     return result
 
 
-def along_axis(index: Indices, axis: int, ndim: int) -> Indices:
+def along_axis(line: Any, axis: int, ndim: int) -> Any:
     """Return an array of one axis as one of so many, along one of these."""
-    return index.reshape([-1 if k == axis else 1 for k in range(ndim)])
+    return line.reshape([-1 if k == axis else 1 for k in range(ndim)])
 
 
 def listed(links: Links | Contraction) -> Links:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import exactly
-from gradcli.ops.declare import OUTPUT, WITH_OUTPUT, Entries, Keeps, Op, Said, Text, Torch, declare, in_one_step
+from gradcli.ops.declare import Entries, Keeps, Op, Said, Text, Torch, declare, in_one_step
 from gradcli.ops.linear_algebra import require_product, require_square, with_ones
 from gradcli.ops.links import AUXILIARY, OUT, Array, At, Contraction, Explicit, Formula, Forward, Links, Mask, Static
 from gradcli.ops.values import Value, require
@@ -288,14 +288,11 @@ DET = of_matrices(
         differs=lambda y, a: (y == 0) | ~np.isfinite(y),
         says="it solves with the determinant, so that one of 0 has gradient 0 and one beyond doubles none",
     ),
-    again=(det_again,),
-    reads=WITH_OUTPUT,
+    double_vjps=(det_again,),
 )
 
 
-INV = of_matrices(
-    "inv", no_singular(inverted), (inv_vjp,), inv_local, exactly=exactly.inv, digits=inv_digits, reads=OUTPUT
-)
+INV = of_matrices("inv", no_singular(inverted), (inv_vjp,), inv_local, exactly=exactly.inv, digits=inv_digits)
 
 
 def solve(a: Array, b: Array) -> Array:
@@ -361,7 +358,6 @@ SOLVE = of_matrices(
     size=lambda a, b: max(np.size(a), 1) * max(np.size(b), 1),
     digits=solve_digits,
     text=Text(backward=solve_text_back, template="inv({}) @ {}", precedence=70),
-    reads=((OUT, 0, 1), (0, 1)),
 )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradcli.ops import exactly
 from gradcli.ops.arithmetic import SUB
-from gradcli.ops.declare import OUTPUT, Entries, Op, Paired, Piecewise, Text, Torch, declare, variant
+from gradcli.ops.declare import Entries, Op, Paired, Piecewise, Text, Torch, declare, variant
 from gradcli.ops.elementwise import log_of_sum, sigmoid
 from gradcli.ops.linear_algebra import pairs_along, require_product
 from gradcli.ops.links import (
@@ -207,7 +207,6 @@ BCE = elementwise(
         differs=lambda y, x, t: (1 - x) * x < BCE_FLOOR,
         says="its binary_cross_entropy keeps x*(1 - x) from below 1e-12, and logarithms from below -100",
     ),
-    reads=((0, 1), (0,)),
     spelled=None,
 )
 BCE_LOGITS = elementwise(
@@ -220,7 +219,6 @@ BCE_LOGITS = elementwise(
     exactly=lambda x, t: (1 - t) * x - exactly.logsigmoid(x),
     digits=bce_logits_digits,
     text=Text(write=each_loss, backward=("{g}*(sigmoid({0}) - {1})", "-{g}*{0}")),
-    reads=((0, 1), (0,)),
     spelled=None,
 )
 
@@ -357,7 +355,6 @@ SOFTMAX = declare(
     exactly=lambda x, dim: np.exp(x - exactly.logsumexp(x, dim, keepdim=True)),
     entries=Entries(index=Paired("{y}[{i}]*(where({i} == {j}, 1, 0) - {y}[{j}])")),
     text=Text(backward=softmax_text_back),
-    reads=OUTPUT,
 )
 LOG_SOFTMAX = declare(
     "log_softmax",
@@ -368,7 +365,6 @@ LOG_SOFTMAX = declare(
     entries=Entries(shaped=True, index=Paired("where({i} == {j}, 1, 0) - exp({y}[{j}])")),
     digits=lambda y, x, dim: 1 + np.exp(y),
     text=Text(backward=log_softmax_text_back),
-    reads=OUTPUT,
 )
 
 
@@ -384,16 +380,17 @@ def normalised(op: Op, x: Value, dim: Static, library: str) -> Value:
     return x.of(op, dim=axis) if x.shape[axis] else x.clone()
 
 
-@function("softmax", "torch functional special method dtype", "neural", op=SOFTMAX, kinds=OF_FLOATS)
-def build_softmax(x: Value, dim: Static = None, library: Library = "torch") -> Value:
-    """exp(x)/sum(exp(x)) along dim, which a vector may leave out"""
-    return normalised(SOFTMAX, x, dim, library)
+def enter_normalised(op: Op, words: str) -> None:
+    """Enter softmax or its logarithm."""
+    doc = f"{words} along dim, which a vector may leave out"
+
+    @function(op.name, "torch functional special method dtype", "neural", op=op, kinds=OF_FLOATS, doc=doc)
+    def build(x: Value, dim: Static = None, library: Library = "torch") -> Value:
+        return normalised(op, x, dim, library)
 
 
-@function("log_softmax", "torch functional special method dtype", "neural", op=LOG_SOFTMAX, kinds=OF_FLOATS)
-def build_log_softmax(x: Value, dim: Static = None, library: Library = "torch") -> Value:
-    """log(softmax(x)) along dim, which a vector may leave out"""
-    return normalised(LOG_SOFTMAX, x, dim, library)
+enter_normalised(SOFTMAX, "exp(x)/sum(exp(x))")
+enter_normalised(LOG_SOFTMAX, "log(softmax(x))")
 
 
 class Classes(NamedTuple):

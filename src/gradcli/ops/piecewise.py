@@ -11,8 +11,6 @@ from gradcli.ops import exactly
 from gradcli.ops.arithmetic import zero
 from gradcli.ops.declare import (
     NO_TORCH,
-    OUTPUT,
-    WITH_OUTPUT,
     Apply,
     Chosen,
     Entries,
@@ -120,17 +118,17 @@ ABS = elementwise("abs", np.abs, lambda g, _y, x: g * sign(x), slopes=lambda s, 
     spelled=Spelled("torch numpy math method", "absolute fabs", "the absolute value; its derivative at 0 is 0",
                     kinds=Kinds(Made.NUMPY_SAME, Made.SAME)))
 SIGMOID = elementwise("sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))),
-    slopes=lambda s, x: (s.sigmoid(x) * s.rest_of_sigmoid(x),), again=(lambda g, _y, x: g * sigmoid_slope(x),),
+    slopes=lambda s, x: (s.sigmoid(x) * s.rest_of_sigmoid(x),), double_vjps=(lambda g, _y, x: g * sigmoid_slope(x),),
     torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, (1 - y) * y)),
-    exactly=lambda x: 1 / (1 + np.exp(-x)), text=Text(backward=("{g}*{y}*(1 - {y})",)), reads=WITH_OUTPUT,
+    exactly=lambda x: 1 / (1 + np.exp(-x)), text=Text(backward=("{g}*{y}*(1 - {y})",)),
     spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"))
 elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g),
     slopes=lambda s, x: (s.where_gt(x, 0, 1, 0),),
     kink=NO_DERIVATIVE, text=Text(backward=("where({y} > 0, {g}, 0)",)),
-    pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x))), reads=OUTPUT,
+    pieces=Piecewise(sign_of, lambda piece, x: np.where(piece > 0, x, np.where(piece < 0, 0, 0 * x))),
     spelled=Spelled("torch functional method", "", "max(x, 0); its derivative at 0 is 0", "neural", OF_NUMBERS))
 elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, slopes=lambda s, x: (s.sigmoid(-x),),
-    again=(lambda g, _y, x: g * sigmoid(-x),),
+    double_vjps=(lambda g, _y, x: g * sigmoid(-x),),
     exactly=exactly.logsigmoid, text=Text(backward=("{g}*sigmoid(-{0})",)),
     spelled=Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", SMOOTH))
 elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x),
@@ -167,7 +165,7 @@ def step(
 ) -> Op:
     """Declare a function that is flat: its derivative is 0 wherever it has one; ``spelled`` None enters none."""
     op = declare(
-        name, forward, (zero if at else None,) * arguments, no_links, reads=((),) * arguments, flat=at is None,
+        name, forward, (zero if at else None,) * arguments, no_links, flat=at is None,
         step=True, kink=Kink(at, "0 is taken") if at else None, pieces=pieces,
         torch=replace(record.pop("torch", NO_TORCH), saves=((),)), **record,
     )  # fmt: skip
@@ -253,7 +251,6 @@ WHERE = declare(
     entries=Entries(index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")), moves=True),
     chooses=True,
     torch=Torch(saves=((0,),)),
-    reads=((), (0,), (0,)),
     text=Text(rule="choice"),
 )
 
@@ -262,9 +259,10 @@ WHERE = declare(
 def build_where(f: Apply, condition: Tensor, x: Tensor | None = None, other: Tensor | None = None) -> Any:
     """x where the condition holds, other elsewhere; of a condition alone the places where it holds"""
     if x is None or other is None:
-        from gradcli.ops.further.casting import places_where
+        from gradcli.ops.further.casting import build_nonzero
 
-        return places_where(f, condition, alone=x is other)
+        require(x is other, "arguments", "where takes a condition alone, or two values with it")
+        return build_nonzero(f, condition, as_tuple=True)
     return f(WHERE, condition, x, other)
 
 

@@ -15,8 +15,6 @@ from gradcli.ops.declare import (
     BEYOND,
     NO_ENTRIES,
     NO_TORCH,
-    NOTHING,
-    WITH_OUTPUT,
     Entries,
     Op,
     Paired,
@@ -347,22 +345,22 @@ LOGSUMEXP = scatter_rows(
     "logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
     forward=logsumexp,
     vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)),
-    reads=WITH_OUTPUT, exactly=exactly.logsumexp, entries=Entries(index=Reduced("exp({x} - {y})")),
+    exactly=exactly.logsumexp, entries=Entries(index=Reduced("exp({x} - {y})")),
     text=Text(defaults=KEEPDIM, backward=logsumexp_text_back))
 PROD = declare(
     "prod", lambda x, dim, keepdim: np.prod(x, axis=dim, keepdims=keepdim), (prod_vjp,), prod_local,
-    reads=WITH_OUTPUT, again=(prod_along_vjp,), torch=OF_PRODUCTS,
+    double_vjps=(prod_along_vjp,), torch=OF_PRODUCTS,
     entries=Entries(folds=lambda s, entries: s.product(entries), index=Said()),
     text=Text(defaults=KEEPDIM, backward=prod_text_back))
 PROD_ALONG = variant(PROD, "prod along axes", vjps=(prod_along_vjp,))
 CUMSUM = declare(
     "cumsum", running_sum, (lambda g, _y, _x, *, dim: np.flip(running_sum(np.flip(g, dim), dim), dim),),
-    lambda at: [pairs_along(at.x, at.static["dim"], Order.NOT_BEFORE)], reads=NOTHING,
+    lambda at: [pairs_along(at.x, at.static["dim"], Order.NOT_BEFORE)],
     entries=Entries(shaped=True, folds=lambda s, entries: s.total(entries), index=Paired("where({j} <= {i}, 1, 0)"),
                     mentions=on_none))
 CUMPROD = declare(
-    "cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), cumprod_local, reads=WITH_OUTPUT,
-    again=(cumprod_again,), torch=OF_PRODUCTS, entries=Entries(index=Said()), text=Text(backward=cumprod_text_back))
+    "cumprod", lambda x, dim: np.cumprod(x, axis=dim), (cumprod_vjp,), cumprod_local, double_vjps=(cumprod_again,),
+    torch=OF_PRODUCTS, entries=Entries(index=Said()), text=Text(backward=cumprod_text_back))
 # fmt: on
 
 reduction = partial(function, family="reductions")

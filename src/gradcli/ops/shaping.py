@@ -204,8 +204,12 @@ def build_transpose(
         return build_permute(x, *(axis for axis in (dim0, dim1, dim2, dim3) if axis is not None))
     if dim1 is None:
         return numpy_transpose(x, dim0)
+    return swapped(x, one_axis(dim0, x.ndim), one_axis(dim1, x.ndim))
+
+
+def swapped(x: Value, first: int, second: int) -> Value:
+    """Return an array with two of its axes swapped."""
     order = list(range(x.ndim))
-    first, second = one_axis(dim0, x.ndim), one_axis(dim1, x.ndim)
     if order:
         order[first], order[second] = order[second], order[first]
     return x.permute(*order)

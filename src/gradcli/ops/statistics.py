@@ -14,8 +14,6 @@ from gradcli.ops.arithmetic import MAXIMUM, MINIMUM, without_slope
 from gradcli.ops.declare import (
     BEYOND,
     OPS,
-    OUTPUT,
-    WITH_OUTPUT,
     Entries,
     Keeps,
     Kink,
@@ -213,7 +211,7 @@ def spread_evenly(name: str, reduce: Callable[..., Array], vjp: Vjp) -> Op:
         return x == reduce(x, axis=dim, keepdims=True)
 
     return declare(
-        name, lambda x, dim, keepdim: reduce(x, axis=dim, keepdims=keepdim), (vjp,), extreme_local, reads=WITH_OUTPUT,
+        name, lambda x, dim, keepdim: reduce(x, axis=dim, keepdims=keepdim), (vjp,), extreme_local,
         kink=Kink(lambda x, dim, keepdim: np.sum(hit(x, dim, keepdim), axis=dim) > 1, "the gradient is shared evenly"),
         pieces=shared(hit), entries=Entries(moves=True),
         text=Text(defaults=KEEPDIM, backward=extreme_text_back),
@@ -489,7 +487,6 @@ NORM = scatter_rows(
     entries=Entries(index=Reduced("{x}/{y}", lambda p, **options: p == 2)),
     text=Text(backward=norm_text_back, defaults={"p": 2.0, "keepdim": False}),
     torch=Torch(doubles=norm_in_torch),
-    reads=WITH_OUTPUT,
 )
 
 
@@ -527,7 +524,6 @@ SQRT_FLAT = declare(
     kink=Kink(lambda x: x == 0, "0 is taken", steep=True),
     zero_text=("{y} == 0",),
     torch=Torch(differs=beyond, says=BEYOND),
-    reads=OUTPUT,
 )
 
 
@@ -546,6 +542,11 @@ def spread(x: Value, dim: Static, keepdim: bool, correction: Static, root: bool,
     return variance.of(SQRT_FLAT) if root else variance
 
 
+def mean_of(x: Value, axes: Axes, keepdim: bool) -> Value:
+    """Return the mean along some axes as a sum over a count."""
+    return x.sum(*axes, keepdim=keepdim) / math.prod(x.shape[axis] for axis in axes)
+
+
 def deviation(name: str, root: bool, summary: str) -> None:
     """Enter PyTorch's variance or standard deviation, and NumPy's."""
     words = f"{summary}; over n - 1 unless correction= or unbiased=False says otherwise (np.{name}: over n)"
@@ -557,6 +558,13 @@ def deviation(name: str, root: bool, summary: str) -> None:
         if isinstance(dim, bool):  # x.std(False): PyTorch takes a truth value alone for unbiased
             dim, unbiased = None, dim
         return spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
+
+    @reduction(f"{name}_mean", "torch", kinds=OF_FLOATS, doc=f"{summary} and the mean")
+    def build_pair(
+        x: Value, dim: Static = None, unbiased: bool = True, keepdim: bool = False, correction: Static = None
+    ) -> tuple[Value, Value]:
+        axes = read_axes(None if isinstance(dim, bool) else dim, x.ndim, "all")
+        return build(x, dim, unbiased, keepdim, correction), mean_of(x, axes, keepdim)
 
     @reduction(f"np.{name} numpy.{name}", "", kinds=BY_NUMPY, doc=f"{summary} as numpy has it, over n - ddof")
     def build_numpy(x: Value, dim: Static = None, ddof: Static = 0, keepdim: bool = False) -> Value:

@@ -28,13 +28,11 @@ from gradcli.ops.declare import (
     OPERATORS,
     OPS,
     RULES,
-    WITH_OUTPUT,
     Apply,
     Entries,
     Exactly,
     Keeps,
     Op,
-    Reads,
     Said,
     Text,
     Torch,
@@ -53,13 +51,11 @@ from gradcli.ops.values import Operators
 from gradcli.ops.vocabulary import SPELLINGS, elementwise_local, find, load_all
 
 
-def slope_op(
-    forward: Any, vjp: Vjp, formula: Formula, text: str, exact: Rule | None = None, reads: Reads | None = WITH_OUTPUT
-) -> Op:
+def slope_op(forward: Any, vjp: Vjp, formula: Formula, text: str, exact: Rule | None = None) -> Op:
     """Return the op of a function of ``slopes``, which is written as ``text``: x itself, or X before an operator."""
     plain = forward.__wrapped__
     return Op(
-        plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula, reads=reads,
+        plain.__name__, plain, (vjp,), elementwise_local(formula, None), formula,
         entries=Entries(shaped=True), exact=Exactly(value=exact),
         text=Text(write=lambda call: text.format(x=call.texts[0], X=call.tight[0])),
     )  # fmt: skip
@@ -78,10 +74,10 @@ SLOPES = {
         "(sigmoid({x})*(1 - sigmoid({x})))"),
     sinpi: slope_op(
         sinpi, lambda g, _y, x: g * (np.pi * cospi(x)), lambda s, x: s.sin(s.pi * x),
-        "sin(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.sinpi(x)), None),
+        "sin(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.sinpi(x))),
     cospi: slope_op(
         cospi, lambda g, _y, x: -g * (np.pi * sinpi(x)), lambda s, x: s.cos(s.pi * x),
-        "cos(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.cospi(x)), None),
+        "cos(pi*{X})", exactly.in_mpmath(lambda mp, x: mp.cospi(x))),
 }
 # fmt: on
 """By function: the op that an array which is traced takes in its place."""
@@ -103,7 +99,7 @@ BESIDE = Op(
     "beside",
     lambda part, x, *, called: part,
     (lambda g, _y, _part, _x, *, called: g, lambda _g, _y, _part, x, *, called: np.zeros(np.shape(x))),
-    lambda at: [] if at.argument else CLONE.local(At(0, at.out, at.values[:1], {})),
+    lambda at: [] if at.argument else CLONE.local_jacobian(At(0, at.out, at.values[:1], {})),
     entries=Entries(index=Said(), moves=True, by_shape=True),
     torch=Torch(saves=((Keeps.OWN,),)),
     text=Text(write=lambda call: call.tight[0]),
@@ -506,7 +502,7 @@ def moved_back(g: Any, op: Op, k: int, out: Any, values: Sequence[Any], static: 
     """Return the cotangent of an argument of an op that moves entries, by the places that they came from."""
     shape = np.shape(values[k])
     total: Any = None
-    for links in op.local(At(k, out, tuple(values), static)):
+    for links in op.local_jacobian(At(k, out, tuple(values), static)):
         if not isinstance(links, Links) or links.factor is not None:
             raise Untraceable(op.name)
         flat = reshaped(f, expanded(f, g, np.shape(out)), (-1,))

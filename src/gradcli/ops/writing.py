@@ -140,17 +140,42 @@ def is_basic(key: Key) -> bool:
 
 
 def index_text_back(_k: int, out: Array, x: Array, *, key: Index) -> tuple[str, ...]:
-    """Return the text of zeros in the shape of x with g where the index picked."""
+    """Return the texts of zeros in the shape of x with g where the index picked."""
     shape, parts = np.shape(x), full_key(key, np.shape(x))
-    result = basic_back(parts, shape) if is_basic(parts) else listed_back(parts, shape)
+    if is_basic(parts):
+        return (*in_place(parts, shape), basic_back(parts, shape))
+    result = listed_back(parts, shape)
     return (result,) if result else by_places(key, shape, np.shape(out))
+
+
+def in_place(key: Key, shape: Shape) -> tuple[str, ...]:
+    """Return the text of g in its place among zeros, or g times that place where an infinite g is not taken times 0."""
+    if len(key) != len(shape) or None in key:
+        return ()
+    single = all(not isinstance(part, slice) for part in key)
+    if single and shape and math.prod(shape) <= LISTED:
+        entries = np.zeros(shape, dtype=object)
+        entries[key] = "{g}"
+        return (str(entries.tolist()).replace("'", ""),)
+    if len(shape) > 2 or any(isinstance(part, slice) and part != slice(None) for part in key):
+        return ()
+    picked = [
+        None if isinstance(part, slice) else f"one_hot({part % length}, {length})"
+        for part, length in zip(key, shape, strict=True)
+    ]
+    match picked:
+        case [str(place)]:
+            return (f"{{g}}*{place}",)
+        case [str(row), str(column)]:
+            return (f"{{g}}*outer({row}, {column})",)
+        case [str(), None] | [None, str()]:
+            return (f"outer({', '.join(place or '{g}' for place in picked)})",)
+    return ()
 
 
 def basic_back(key: Key, shape: Shape) -> str:
     """Return the text for integers and slices: zeros round g, and between where a slice leaves entries out."""
     parts = [part for part in key if part is not None]
-    if len(shape) == 1 and isinstance(parts[0], int) and shape[0] <= LISTED and len(key) == 1:
-        return f"[{', '.join('{g}' if i == parts[0] % shape[0] else '0' for i in range(shape[0]))}]"
     places = [places_of(part, length) for part, length in zip(parts, shape, strict=True)]
     lengths, text = [len(along_axis) for along_axis in places], "{g}"
     if None in key:

@@ -222,7 +222,7 @@ def event_texts(answer: Explained) -> list[str]:
     timeline = answer.timeline
     if timeline is None:
         return []
-    lines = [str(line).rstrip() for line in event_lines(timeline, Settings(), Layout(100))]
+    lines = event_lines(timeline, Settings(), Layout(100))
     return [line for line in (timeline.head if timeline.rows else "", *lines) if line]
 
 

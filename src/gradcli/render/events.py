@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-
-from rich.text import Text
 
 from gradcli.document.model import Settings
 from gradcli.document.texts import MOST_PRECISE, array_text, input_text
 from gradcli.explanation.timeline import RETURNS
-from gradcli.render.layout import Layout, fold, to_ascii, wrapped
+from gradcli.records import replace
+from gradcli.render.layout import Layout, gathered, in_letters, wrapped
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Left, Row, Timeline
@@ -27,28 +26,35 @@ MOST_ENTRIES, FIRST = 100, 6
 """Entries of an array up to which all are written with all digits, and how many of one that has more."""
 
 
-def event_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterator[Text]:
+def event_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterator[str]:
     """Yield the rows of a timeline; of a short script what it printed."""
     if timeline.rows:
-        yield from row_lines(timeline, settings, layout)
+        lines = row_lines([row_in_letters(row, layout) for row in timeline.rows], settings, layout)
+        yield from (gathered(line.rstrip()) for line in lines)
     for line in () if timeline.rows else timeline.prints:
-        yield from fold(drawn(f"prints: {line}", layout), layout.width, " ")
+        yield from map(gathered, wrapped(in_letters(f" prints: {line}", layout).rstrip(), layout.width, 5))
 
 
-def row_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterator[Text]:
+def row_in_letters(row: Row, layout: Layout) -> Row:
+    """Return a row in the characters that can be shown."""
+    left = tuple(replace(one, text=in_letters(one.text, layout)) for one in row.left)
+    return replace(row, what=in_letters(row.what, layout), turn=in_letters(row.turn, layout), left=left)
+
+
+def row_lines(rows: Sequence[Row], settings: Settings, layout: Layout) -> Iterator[str]:
     """Yield the rows in columns: line, what it is with its turn, what it left, which stands below on narrow screens."""
-    number = max(len(str(row.line)) for row in timeline.rows)
+    number = max(len(str(row.line)) for row in rows)
     indent = 3 + len("line ") + number + 2
-    turned = [row for row in timeline.rows if row.turn]
+    turned = [row for row in rows if row.turn]
     cap = max((layout.width - indent) * 45 // 100, 12)
     name = min(max((len(row.what) for row in turned), default=0), cap)
     wide = name + GAP + max((len(row.turn) for row in turned), default=-GAP)
-    wide = max(wide, min(max(len(row.what) for row in timeline.rows if not row.skipped), cap))
+    wide = max(wide, min(max(len(row.what) for row in rows if not row.skipped), cap))
     room = layout.width - indent - wide - GAP
-    for row in timeline.rows:
+    for row in rows:
         place = f"   line {row.line:>{number}}  " if row.line else " " * indent
         if row.skipped:
-            yield drawn(f"{place}… {row.what}", layout)
+            yield f"{place}{dots(layout)} {row.what}"
         elif room < LEAST_LEFT:
             yield from below(row, place, indent, settings, layout)
         else:
@@ -57,28 +63,27 @@ def row_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Iterato
             )
             lead = place + start.ljust(wide + GAP)
             for k, line in enumerate(left_lines(row, room, settings, layout) or [""]):
-                yield drawn((lead if k == 0 else " " * len(lead)) + line, layout)
+                yield (lead if k == 0 else " " * len(lead)) + line
 
 
-def below(row: Row, place: str, indent: int, settings: Settings, layout: Layout) -> Iterator[Text]:
+def below(row: Row, place: str, indent: int, settings: Settings, layout: Layout) -> Iterator[str]:
     """Yield a row whose parts stand below each other."""
     first = [part for part in (cut(row.what, layout.width - indent, layout), row.turn) if part]
     together = "   ".join(first)
     lines = [together] if indent + len(together) <= layout.width else first
     lines += left_lines(row, layout.width - indent - 2, settings, layout, "  ")
     for k, line in enumerate(lines):
-        yield drawn((place if k == 0 else " " * indent) + line, layout)
+        yield (place if k == 0 else " " * indent) + line
 
 
-def drawn(line: str, layout: Layout) -> Text:
-    """Return a line in the characters that there are, without blanks at its end."""
-    return Text(line.rstrip() if layout.unicode else to_ascii(line.rstrip()))
+def dots(layout: Layout) -> str:
+    """Return what stands for what is left out."""
+    return "…" if layout.unicode else "..."
 
 
 def cut(text: str, width: int, layout: Layout) -> str:
     """Return a text in so many columns, its end left out where it is longer."""
-    dots = "…" if layout.unicode else "..."
-    return text if len(text) <= width else text[: max(width - len(dots), 1)].rstrip() + dots
+    return text if len(text) <= width else text[: max(width - len(dots(layout)), 1)].rstrip() + dots(layout)
 
 
 def left_lines(row: Row, room: int, settings: Settings, layout: Layout, lead: str = "") -> list[str]:

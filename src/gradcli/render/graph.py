@@ -13,6 +13,8 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from gradcli.document.model import Settings
 from gradcli.document.texts import Gap, folded, short, unnumbered, with_labels
 from gradcli.errors import GradcliError
@@ -432,7 +434,7 @@ def svg(sheet: Sheet) -> str:
 
 def size_of(lines: Sequence[str], character: float, pad: float) -> tuple[float, float]:
     """Return the width and the height of lines with a margin."""
-    return max(map(len, lines), default=0) * character + 2 * pad, len(lines) * ROW + pad
+    return max(map(cell_len, lines), default=0) * character + 2 * pad, len(lines) * ROW + pad
 
 
 def texts(lines: Sequence[str], x: float, y: float, classes: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from gradcli.document.model import Mark
@@ -70,9 +71,31 @@ def density(letter: str) -> str:
 
 def in_letters_of(document: Document, layout: Layout) -> Document:
     """Return a document in the characters that can be shown."""
-    if layout.unicode:
-        return document
-    return replace(document.with_texts(to_ascii), settings=replace(document.settings, dots="...", near="~="))
+    document = document.with_texts(lambda text: in_letters(text, layout))
+    return document if layout.unicode else replace(document, settings=replace(document.settings, dots="...", near="~="))
+
+
+def in_letters(text: str, layout: Layout) -> str:
+    """Return a text in the characters that can be shown, each of one column."""
+    return spread(text) if layout.unicode else to_ascii(text)
+
+
+FILLER = "\u3164"
+"""Stands behind a letter of two columns while lines are laid out."""
+
+
+def spread(text: str) -> str:
+    """Return a text with as many characters as it takes columns.
+
+    >>> len("重み"), len(spread("重み"))
+    (2, 4)
+    """
+    return text if text.isascii() else "".join(letter + FILLER * (cell_len(letter) - 1) for letter in text)
+
+
+def gathered(text: str) -> str:
+    """Return what was laid out without the fillers of its letters."""
+    return text.replace(FILLER, "")
 
 
 HELD = re.compile(

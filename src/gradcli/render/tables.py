@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, assert_never
 
 import numpy as np
 from rich.text import Text
@@ -16,6 +16,7 @@ from gradcli.document.model import (
     Equation,
     Equations,
     Events,
+    Listing,
     Mark,
     Part,
     Prose,
@@ -26,7 +27,7 @@ from gradcli.document.model import (
 )
 from gradcli.document.texts import aligned, array_text, ends, padded, shaped_lines, short
 from gradcli.records import dataclass, replace
-from gradcli.render.layout import fold
+from gradcli.render.layout import fold, gathered, spread
 
 if TYPE_CHECKING:
     from gradcli.document.model import Document, Side
@@ -425,10 +426,10 @@ def fitted(table: Table, settings: Settings, layout: Layout) -> Iterator[Equatio
         yield fitted_without_rules(sheet)
         return
     parts = pack(sheet)
-    for k, rows in enumerate(table.otherwise):
-        panels = [panel for part in parts for panel in part if panel.block == k]
-        if rows and not any(panel.formulas and panel.columns for panel in panels):
-            yield Equations(rows)
+    in_cells = {panel.block for part in parts for panel in part if panel.formulas and panel.columns}
+    equations = [row for k, rows in enumerate(table.otherwise) if k not in in_cells for row in rows]
+    if equations:
+        yield Equations(tuple(equations))
     shown = [part for part in parts if is_readable(part, table)]
     for number, part in enumerate(shown):
         last = number == len(shown) - 1
@@ -517,25 +518,6 @@ def fitted_without_rules(sheet: Sheet) -> Drawn | Stacked:
     return sheet.stacked(table.blocks)
 
 
-def table_lines(table: Table, settings: Settings, layout: Layout) -> Iterator[Text]:
-    """Yield a table as lines, with what is said beside and below it."""
-    before: object = None
-    for part in fitted(table, settings, layout):
-        if before is not None and not (isinstance(part, Equations) and isinstance(before, Equations)):
-            yield Text()
-        before = part
-        if isinstance(part, Equations):
-            for line in equation_lines(part, settings, layout.width - len(INDENT)):
-                yield Text(INDENT).append_text(line)
-        elif isinstance(part, Drawn):
-            yield from lines_with_rules(part, layout) if part.ruled else lines_without_rules(part)
-        else:
-            for text, tone in part.rows:
-                yield from fold(Text(text, tone), layout.width, INDENT)
-            for remark in part.remarks:
-                yield from remark_lines(remark, layout.width)
-
-
 def lines_with_rules(table: Drawn, layout: Layout) -> list[Text]:
     """Return a table as lines, with its remarks beside and below it."""
     bodies = [zip(*(column.lines for column in block), strict=True) for block in table.blocks]
@@ -571,6 +553,14 @@ def put_beside(remark: Remark, line: Text, column: int, width: int) -> bool:
     return True
 
 
+def stacked_lines(table: Stacked, width: int) -> Iterator[Text]:
+    """Yield a line for each row, and what is said of them."""
+    for text, tone in table.rows:
+        yield from fold(Text(text, tone), width, INDENT)
+    for remark in table.remarks:
+        yield from remark_lines(remark, width)
+
+
 def lines_without_rules(table: Drawn) -> Iterator[Text]:
     """Yield labels and columns beside each other, headings above where there are any."""
     columns = [column.lines for column in table.columns]
@@ -579,44 +569,54 @@ def lines_without_rules(table: Drawn) -> Iterator[Text]:
             yield Text(INDENT + "  ".join([label.ljust(table.widths[0]), *cells]).rstrip(), style)
 
 
-class Voice(NamedTuple):
+Line = TypeVar("Line")
+
+
+class Voice(NamedTuple, Generic[Line]):
     """How a voice writes sentences, lines that keep their columns, equations, tables, and tables without room."""
 
-    prose: Callable[[Prose], Iterable[str]]
-    verbatim: Callable[[Iterable[str]], Iterable[str]]
-    equations: Callable[[Equations], Iterable[str]]
-    table: Callable[[Drawn], Iterable[str]]
-    stacked: Callable[[Stacked], Iterable[str]]
-    title: Callable[[str], Iterable[str]]
-    between: tuple[str, ...] = ()
-    """What stands between the parts of one table, and behind each part of a section and its title."""
+    prose: Callable[[Prose], Iterable[Line]]
+    verbatim: Callable[[Iterable[str]], Iterable[Line]]
+    equations: Callable[[Equations], Iterable[Line]]
+    table: Callable[[Drawn], Iterable[Line]]
+    stacked: Callable[[Stacked], Iterable[Line]]
+    title: Callable[[str], Iterable[Line]]
+    between: tuple[Line, ...] = ()
+    """What stands between the parts of one table; in texts also behind each part of a section and its title."""
 
 
-def written_document(document: Document, voice: Voice, layout: Layout) -> Iterator[str]:
+def written_document(document: Document, voice: Voice[str], layout: Layout) -> Iterator[str]:
     """Yield the sections of a document as a voice writes them."""
-    for section in document.sections:
-        yield from [*voice.title(section.title), *voice.between] if section.title else ()
+    for section in document.with_texts(spread).sections:
+        texts = [*voice.title(section.title), *voice.between] if section.title else []
         for part in section.parts:
-            yield from (*written(part, voice, document.settings, layout), *voice.between)
+            texts += [*written(part, voice, document.settings, layout), *voice.between]
+        yield from map(gathered, texts)
 
 
-def written(part: Part, voice: Voice, settings: Settings, layout: Layout) -> Iterator[str]:
+def written(part: Part, voice: Voice[Line], settings: Settings, layout: Layout) -> Iterator[Line]:
     """Yield a part of a section as a voice writes it."""
-    if isinstance(part, Prose):
-        yield from voice.prose(part)
-    elif isinstance(part, Table):
-        for k, piece in enumerate(fitted(part, settings, layout)):
-            yield from voice.between if k else ()
-            if isinstance(piece, Equations):
-                yield from voice.equations(piece)
-            else:
-                yield from voice.table(piece) if isinstance(piece, Drawn) else voice.stacked(piece)
-    elif isinstance(part, Equations):
-        yield from voice.equations(part)
-    elif isinstance(part, Events):
-        from gradcli.render.events import event_lines  # a formula has none
+    match part:
+        case Prose():
+            yield from voice.prose(part)
+        case Equations():
+            yield from voice.equations(part)
+        case Listing():
+            yield from voice.verbatim(part.lines)
+        case Events():
+            from gradcli.render.events import event_lines  # a formula has none
 
-        lines = event_lines(part.timeline, settings, layout)
-        yield from voice.verbatim(line.plain.rstrip().removeprefix(" ") for line in lines)
-    else:
-        yield from voice.verbatim(part.lines)
+            lines = event_lines(part.timeline, settings, layout)
+            yield from voice.verbatim(line.removeprefix(" ") for line in lines)
+        case Table():
+            for k, piece in enumerate(fitted(part, settings, layout)):
+                yield from voice.between if k else ()
+                match piece:
+                    case Equations():
+                        yield from voice.equations(piece)
+                    case Drawn():
+                        yield from voice.table(piece)
+                    case Stacked():
+                        yield from voice.stacked(piece)
+        case _:
+            assert_never(part)

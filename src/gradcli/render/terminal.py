@@ -11,18 +11,28 @@ from collections.abc import Iterator
 from functools import partial
 from typing import IO, TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from gradcli.document.model import Document, Equations, Events, Listing, Part, Prose, Settings, Table
+from gradcli.document.model import Document, Listing, Settings
 from gradcli.document.sections import figure_of
-from gradcli.render.layout import Layout, fold, in_letters_of
-from gradcli.render.tables import INDENT, TONES, equation_lines, table_lines
+from gradcli.render.layout import FILLER, Layout, fold, in_letters_of
+from gradcli.render.tables import (
+    INDENT,
+    TONES,
+    Voice,
+    equation_lines,
+    lines_with_rules,
+    lines_without_rules,
+    stacked_lines,
+    written,
+)
 
 if TYPE_CHECKING:
     from gradcli.document.model import Section
 
-FLUSH = {"program", "gradient", "notes"}
+FLUSH = {"events", "program", "gradient", "notes"}
 """Sections whose lines stand at the left, where titles do."""
 
 
@@ -65,39 +75,39 @@ def tables(document: Document, layout: Layout) -> Text:
     """Return a document as lines, none longer than the layout's width, but for one name that cannot be broken."""
     document = in_letters_of(document, layout)
     lines = [line for section in document.sections for line in section_lines(section, document.settings, layout)]
-    return Text("\n").join(lines[1:] if lines and not lines[0].plain else lines)
+    text = Text("\n").join(lines[1:] if lines and not lines[0].plain else lines)
+    return Text().join(text.split(FILLER)) if FILLER in text.plain else text
 
 
 def section_lines(section: Section, settings: Settings, layout: Layout) -> Iterator[Text]:
     """Yield a blank line, the title and the parts of a section; the gradient stands right under the shapes."""
+    indent = " " if section.name in FLUSH else INDENT
+    width, breaks = layout.width, section.name == "program"
+    voice = Voice(
+        title=lambda title: fold(Text(title, "bold"), width, " "),
+        prose=lambda part: (
+            line
+            for sentence in part.sentences
+            for line in fold(Text(sentence, TONES.get(part.tone, "")), width, indent)
+        ),
+        verbatim=lambda rows: (
+            line for row in rows for line in (fold(row, width, indent) if breaks else [Text(indent + row)])
+        ),
+        equations=lambda part: (
+            Text(indent).append_text(line) for line in equation_lines(part, settings, width - len(indent))
+        ),
+        table=lambda part: lines_with_rules(part, layout) if part.ruled else lines_without_rules(part),
+        stacked=lambda part: stacked_lines(part, width),
+        between=(Text(),),
+    )
     if section.name != "gradient":
         yield Text()
     if section.title:
-        yield from fold(Text(section.title, "bold"), layout.width, " ")
+        yield from voice.title(section.title)
     for k, part in enumerate(section.parts):
         if k and isinstance(section.parts[0], Listing) and len(section.parts[0].lines) > 1:
             yield Text()  # a program of several lines stands by itself
-        yield from part_lines(part, section.name, settings, layout)
-
-
-def part_lines(part: Part, name: str, settings: Settings, layout: Layout) -> Iterator[Text]:
-    """Yield the lines of one part."""
-    indent = " " if name in FLUSH else INDENT
-    if isinstance(part, Table):
-        yield from table_lines(part, settings, layout)
-    elif isinstance(part, Events):
-        from gradcli.render.events import event_lines  # a formula has none
-
-        yield from event_lines(part.timeline, settings, layout)
-    elif isinstance(part, Equations):
-        for line in equation_lines(part, settings, layout.width - len(indent)):
-            yield Text(indent).append_text(line)
-    elif isinstance(part, Listing):
-        for row in part.lines:
-            yield from fold(row, layout.width, indent) if name == "program" else [Text(indent + row)]
-    elif isinstance(part, Prose):
-        for sentence in part.sentences:
-            yield from fold(Text(sentence, TONES.get(part.tone, "")), layout.width, indent)
+        yield from written(part, voice, settings, layout)
 
 
 PICTURE = """\
@@ -143,7 +153,7 @@ THEMES = {
 def picture(document: Document, layout: Layout) -> str:
     """Return the tables of the terminal as an SVG document, which loads nothing."""
     text = tables(document, layout)
-    width = max(layout.width, *(len(line) for line in text.plain.split("\n")))
+    width = max(layout.width, *(line.cell_len for line in text.split()))
     return recorded(text, width).export_svg(title="gradcli explain", code_format=PICTURE, unique_id="gradcli")
 
 
@@ -153,7 +163,7 @@ def figure(document: Document, layout: Layout, ground: str) -> str:
     from rich.terminal_theme import TerminalTheme
 
     text = Text("\n").join([Text(), tables(figure_of(document), layout), Text()])
-    width = max(len(line.rstrip()) for line in text.plain.split("\n")) + 1
+    width = max(cell_len(line.rstrip()) for line in text.plain.split("\n")) + 1
     back, ink, *tones = map(parse_rgb_hex, THEMES[ground])
     theme = TerminalTheme(back, ink, [ink, *tones, ink])
     template = FIGURE.replace("GROUND", THEMES[ground][0])

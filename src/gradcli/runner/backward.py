@@ -401,7 +401,8 @@ class GradFn:
 
     def __init__(self, node: Any, name: str) -> None:
         self.node, self.name = node, name
-        self.text = f"<{name} object at 0x7f0000000000>"
+        of_script = type(node) in NODES and "call" in node.static  # a Function that the script has written
+        self.text = f"<{'torch.autograd.function.' * of_script}{name} object at 0x7f0000000000>"
         self.script_class = Class(name, [], {})
 
     attributes = {  # noqa: RUF012

@@ -118,7 +118,8 @@ def array_of(  # noqa: C901 - one case for each kind of what holds numbers
     tensors = [item for item in items if isinstance(item, Tensor)]
     if not tensors:
         return array_of_numbers(run, items, shape, library, dtype)
-    if library == "torch" and not (run.held.through and any(t.active for t in tensors)):
+    of_numpy = any(t.library == "numpy" and t.shape for t in tensors)
+    if library == "torch" and not of_numpy and not (run.held.through and any(t.active for t in tensors)):
         if any(t.shape and np.size(t.value) != 1 for t in tensors):
             run.fail("ValueError", "only one element tensors can be converted to Python scalars")
         numbers = [np.ravel(np.asarray(i.value))[0] if isinstance(i, Tensor) else i for i in items]
@@ -141,8 +142,7 @@ def array_of(  # noqa: C901 - one case for each kind of what holds numbers
 def bad_entry(run: Run, item: Any, library: str) -> Any:
     """Raise the exception for what is no number."""
     if isinstance(item, Foreign):
-        what = f"'{item.name}' is not part of gradcli, and its numbers are needed here"
-        raise run.refuse(what, hint="write the numbers into the script")
+        raise item.needed()
     if isinstance(item, str):
         if library == "torch":
             run.fail("TypeError", f"new(): invalid data type '{run.type_name(item)}'")

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, Span
 from gradcli.runner.exceptions import Raised, raise_key, raised_of
 from gradcli.runner.state import Run
 from gradcli.runner.values import (
@@ -227,10 +227,15 @@ def look_up(name: str) -> Any:
 EFFECTS = {
     "open", "exec", "eval", "compile", "input", "__import__", "globals", "locals", "vars_of", "breakpoint", "os.system",
     "os.environ", "os.remove", "os.makedirs", "os.mkdir", "os.listdir", "os.popen", "os.getenv", "os.path.exists",
-    "os.rename", "os.walk", "torch.save", "torch.load", "pickle.load", "pickle.dump", "subprocess.run", "requests.get",
-    "urllib.request.urlopen", "socket.socket", "shutil.rmtree",
+    "os.rename", "os.walk", "pickle.load", "pickle.dump", "subprocess.run", "requests.get", "urllib.request.urlopen",
+    "socket.socket", "shutil.rmtree",
 }  # fmt: skip
 """What would have an effect, or run a text."""
+READING = {
+    "numpy.loadtxt", "numpy.genfromtxt", "numpy.load", "numpy.fromfile", "pandas.read_csv", "pandas.read_excel",
+    "pandas.read_json", "scipy.io.loadmat", "torch.load",
+}  # fmt: skip
+"""Functions that read a file."""
 ACTING = {
     "os", "subprocess", "shutil", "socket", "urllib", "requests", "http", "ftplib", "smtplib", "ctypes", "importlib",
     "multiprocessing", "pickle", "cPickle", "dill", "shelve", "marshal", "sqlite3", "tempfile", "glob", "fileinput",
@@ -245,10 +250,20 @@ TELLING = {
 """Functions of these that may be left out like what only shows."""
 
 
+def effect_error(name: str, span: Span | None = None) -> GradcliError:
+    """Return the error for a call that would have an effect beyond the script, or run a text."""
+    runs = name in ("exec", "eval", "compile")
+    what = f"'{name}' would {'run a text' if runs else 'have an effect beyond the script'}: gradcli does not run it"
+    if name in READING:
+        what = f"'{name}' reads a file, and gradcli reads none"
+    hint = "write what it reads into the script, or a few lines of it" if name in READING | {"open"} else None
+    return GradcliError("not-allowed", what, hint=hint, span=span)
+
+
 def refuse_effect(name: str) -> None:
     """Refuse a call of what gradcli does not have where it would have an effect beyond the script."""
-    if name in EFFECTS or (name.partition(".")[0] in ACTING and name not in TELLING):
-        raise GradcliError("not-allowed", f"'{name}' would have an effect beyond the script: gradcli does not run it")
+    if name in EFFECTS or name in READING or (name.partition(".")[0] in ACTING and name not in TELLING):
+        raise effect_error(name)
 
 
 # ---- classes and functions of libraries that are written in the language of scripts

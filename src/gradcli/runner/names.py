@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError, Span
-from gradcli.errors.hints import did_you_mean
+from gradcli.errors.hints import did_you_mean, instead_of
 from gradcli.language.calls import find_constant
 from gradcli.records import dataclass, field
 from gradcli.runner.exceptions import raised
-from gradcli.runner.library import EFFECTS, HOMES, METHODS, SAME, TABLE, lacks, load, look_up
+from gradcli.runner.library import EFFECTS, HOMES, METHODS, READING, SAME, TABLE, effect_error, lacks, load, look_up
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
 from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module, Tensor, kind_of
@@ -195,12 +194,15 @@ SHOWING = (
     "networkx", "torch.utils.tensorboard", "sympy", "scipy", "PIL", "cv2", "psutil", "pickle", "platform",
 )  # fmt: skip
 """Modules of which scripts use what only shows: what would have an effect is refused where it is called."""
+COMPUTING = {"torchvision", "sklearn", "pandas", "sympy", "scipy", "PIL", "cv2"}
+"""Those of them that compute or hold data: what they give is refused where its numbers are needed."""
 MODULES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter",
     "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
     "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode",
     "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck",
-    "torch.utils.data", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.amp",
+    "torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset", "torch.utils.data.dataloader",
+    "torch.accelerator", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.amp",
     "torch.cuda.amp", "torch.backends",
     "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types",
     "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg", "numpy.testing",
@@ -214,7 +216,7 @@ MODULES = (
     "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
     "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib",
     "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special",
-    "scipy.linalg",
+    "scipy.linalg", "sklearn", "sklearn.datasets", "sklearn.model_selection", "sklearn.preprocessing",
 )  # fmt: skip
 """Modules that scripts import, by their full names."""
 
@@ -263,6 +265,9 @@ def member_of(run: Run, module: Module, name: str) -> Any:
     """Return a member of a module; raises AttributeError as Python does, or refuses what gradcli does not have."""
     full = f"{module.name}.{name}"
     value = member(run, full)
+    if value is UNBOUND and full.startswith("sklearn."):
+        note_foreign(run, "sklearn")
+        return Foreign(full)
     if value is UNBOUND:
         error = unknown_member(full)
         if lacks(module.name, name):
@@ -273,8 +278,8 @@ def member_of(run: Run, module: Module, name: str) -> Any:
 
 def unknown_member(full: str) -> GradcliError:
     """Return the error for a name of a library that gradcli does not have."""
-    if full in EFFECTS:
-        return GradcliError("not-allowed", f"'{full}' would have an effect beyond the script: gradcli does not run it")
+    if full in EFFECTS or full in READING:
+        return effect_error(full)
     module, _, last = full.rpartition(".")
     names = [n.rpartition(".")[2] for n in TABLE if n.startswith(f"{module}.")]
     from gradcli.ops import spellings
@@ -283,7 +288,9 @@ def unknown_member(full: str) -> GradcliError:
     names += [n.rpartition(".")[2] for n in prelude_index() if n.rpartition(".")[0] == module]
     short = module.replace("numpy", "np").replace("torch.nn.functional", "F")
     names += [n.rpartition(".")[2] for n in spellings() if n.rpartition(".")[0] == short]
-    return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=did_you_mean(last, names))
+    written = instead_of("written", last)
+    hint = f"write {written}" if written else did_you_mean(last, names)
+    return GradcliError("unknown-name", f"'{full}' is not part of gradcli", hint=hint)
 
 
 def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) -> Any:
@@ -300,13 +307,17 @@ def global_name(run: Run, name: str, span: Span | None, assigned: bool = False) 
     if name in BUILTINS:
         return BUILTINS[name]
     if name in EFFECTS:
-        what = "would run a text" if name in ("exec", "eval", "compile") else "would have an effect beyond the script"
-        raise GradcliError("not-allowed", f"'{name}' {what}: gradcli does not run it", span=span)
+        raise effect_error(name, span)
     for module in reversed(run.stars):
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
     value = UNBOUND if assigned else library_name(run, name)
+    if value is UNBOUND and not assigned:
+        for module in reversed(run.stars):
+            if module not in MODULES:
+                note_foreign(run, module.partition(".")[0])
+                return Foreign(f"{module}.{name}")
     return run.fail("NameError", f"name '{name}' is not defined") if value is UNBOUND else value
 
 
@@ -326,7 +337,7 @@ def library_name(run: Run, name: str) -> Any:
         value = member(run, f"{module}.{name}")
         if value is not UNBOUND:
             return value
-    if name == "plt" or name in SHOWING:
+    if name in SHOWING:
         return Foreign(name)
     return find_table(name) or UNBOUND  # as a formula spells it
 
@@ -362,7 +373,7 @@ def imported(run: Run, name: str, whole: str) -> Any:
 def note_foreign(run: Run, root: str) -> None:
     """Note that a script imports what gradcli does not have, and whether that is known to compute no numbers of it."""
     run.note("foreign", f"{root} is not part of gradcli: what a script calls of it to show something is left out")
-    if root not in SHOWING and root not in sys.stdlib_module_names:
+    if root not in SHOWING or root in COMPUTING:
         run.unknown.add(root)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -301,9 +302,10 @@ def real(x: Tensor) -> Any:
     return array[()]
 
 
-def type_of(made: Any) -> str | None:
-    """Return the name of the type of numbers, None for one that gradcli does not have."""
-    name = made.dtype.name
+@cache
+def type_of(dtype: np.dtype[Any]) -> str | None:
+    """Return the name of a type of numbers, None for one that gradcli does not have; NumPy takes its time to say it."""
+    name = dtype.name
     if name in ("uint16", "uint32", "uint64"):
         return "int64"
     return name if name in TYPES else None
@@ -327,7 +329,7 @@ def from_real(run: Any, made: Any, several: bool = False) -> Any:
 
 def tensor_of(run: Any, made: Any, several: bool) -> Any:
     """Return an array of NumPy's, or one number, as a tensor."""
-    name = type_of(made)
+    name = type_of(made.dtype)
     if name is None:
         return other_type(run, made)
     run.meter.elements += made.size
@@ -456,7 +458,7 @@ def in_place(run: Any, sign: str, target: Tensor, change: Any) -> None:
 
 def back(array: Any) -> Any:
     """Return an array of NumPy's as a tensor keeps it."""
-    if array.dtype.name in DOUBLES:
+    if type_of(array.dtype) in DOUBLES and array.dtype.kind != "u":
         return array
     return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
 

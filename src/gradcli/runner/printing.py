@@ -42,6 +42,7 @@ from gradcli.runner.values import (
     Weak,
     ask,
     category,
+    is_scalar,
     own,
     rounded,
 )
@@ -363,7 +364,7 @@ def array_text(run: Any, x: Tensor, quoted: bool) -> str:
     if x.library == "jax":
         return jax_text(doubles(x), x.dtype, quoted=quoted, weak=isinstance(x.dtype, Weak), options=options)
     array = doubles(x)
-    shown = array if array.ndim or (x.extra is not None and x.extra.several) else array[()]
+    shown = array[()] if is_scalar(x) else array
     return numpy_text(shown, x.dtype, quoted=quoted, options=options)
 
 
@@ -460,6 +461,8 @@ def of_function(run: Any, x: Any) -> str:
     if isinstance(x, Module):
         return f"<module '{x.name}'>"
     if isinstance(x, Foreign):
+        if run is not None:
+            run.require(x)
         return f"<{x.name}>"
     if isinstance(x, Bound | Method):
         return "<bound method>"

@@ -21,7 +21,7 @@ from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass, replace
 from gradcli.runner.events import Event, Log, Noting, name_of, note, settle
 from gradcli.runner.exceptions import Raised, raised, said
-from gradcli.runner.values import Data, Detached, Native, Tensor, View, as_dtype, category, extra_of, kind_of
+from gradcli.runner.values import Data, Detached, Foreign, Native, Tensor, View, as_dtype, category, extra_of, kind_of
 
 BOUNDS = Budget(
     text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=20_000_000_000,
@@ -107,8 +107,9 @@ class Run:
     ``f`` applies ops: the graph, or what holds them while gradients are off. ``line`` is that of the script's own call
     that runs now. ``emit`` is given what is printed as it is printed. While ``quiet`` nothing is an event: ``library``
     of it is for frames of a library's text, ``batches`` for the entries of batches; ``inside`` counts the sweeps that
-    run a backward of the script's own. ``inference`` says that the script has been in inference mode, ``always`` that
-    operations are recorded where it switches gradients off, ``anomaly`` that a backward which meets nan raises.
+    run a backward of the script's own, ``traced`` the calls of jax.jit. ``inference`` says that the script has
+    been in inference mode, ``always`` that operations are recorded where it switches gradients off, ``anomaly`` that a backward which
+    meets nan raises.
     ``fused`` has the calls that were several operations, by the last of these. ``forwards`` says that functions with a
     backward of the script's own are recorded as what their forward computes; ``customs`` are their calls in a run that
     is recorded. ``unknown`` are imported modules of which nothing is known, ``left_out`` the functions of them that
@@ -177,7 +178,7 @@ class Run:
         self.walks: WeakSet[Any] = WeakSet()
         self.written = 0
         self.stars: list[str] = []
-        self.quiet = self.library = self.batches = self.inside = 0
+        self.quiet = self.library = self.batches = self.inside = self.traced = 0
         self.inference = self.anomaly = self.forwards = self.always = False
         self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
         self.notes: dict[tuple[str, str], None] = {}
@@ -237,6 +238,8 @@ class Run:
         node = self.graph.input(f"leaf{ordinal}", value, True)
         tensor.node, tensor.leaf = node, True
         self.by_leaf[node.index] = node.owner = tensor
+        if isinstance(tensor, View):
+            tensor.renew = self.renew_leaf
         if self.replay is not None:
             self.entered[node.name] = node
         if tensor.extra is not None and tensor.extra.hooks:
@@ -268,18 +271,19 @@ class Run:
             rest.node, rest.version = constant(self, tensor.node), tensor.version
 
     def _write(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
-        if category(tensor.dtype) < 2:
+        if category(tensor.dtype) < 2 or kind_of(value_of(made)) != "f":
             made = as_dtype(value_of(made), tensor.dtype)
-        if isinstance(tensor, Detached):
-            self._write_detached(tensor, made, first, made_by)
-            return
+        self.refuse_leaf(tensor)
         old, is_leaf = tensor.node, tensor.leaf and tensor.active
-        if tensor.base is not None:
-            if not is_leaf:
+        if isinstance(tensor, View):
+            made = np.asarray(value_of(made)) if is_leaf else made
+            if isinstance(tensor, Detached):
+                self._write_detached(tensor, made, first, made_by)
+            else:
                 self._write_view(tensor, made, first)
+            if not is_leaf:
                 return
-            self.refuse_leaf(tensor)
-            self._write_view(tensor, np.asarray(value_of(made)), first)
+            tensor.seen = tensor.base.version
         made = laid_out_as(value_of(old), made)
         tensor.version += 1
         write = self._note_write(tensor, old, first)
@@ -310,7 +314,6 @@ class Run:
 
     def _write_leaf(self, tensor: Tensor, old: Any, made: Any) -> None:
         """Give a leaf other numbers: it is a new leaf from then on."""
-        self.refuse_leaf(tensor)
         if tensor.active:
             note(self, "update", tensor)
         if self.story is not None:
@@ -320,10 +323,18 @@ class Run:
         tensor.node = np.array(value_of(made))
         self.enter_leaf(tensor)
 
+    def renew_leaf(self, leaf: Tensor, made: Any) -> None:
+        """Give a leaf the numbers that the memory which it shows has now; backward reads them there."""
+        old = leaf.node
+        self._write_leaf(leaf, old, value_of(made))
+        if self.held.live:
+            old.value = value_of(leaf.node)
+
     def refuse_leaf(self, x: Tensor, what: str = "a leaf") -> None:
         """Raise what PyTorch raises for a write to a leaf, or to a view of one, while gradients are on."""
         made_input = self.always or (self.story is not None and x in self.story.made_inputs)
         if x.leaf and x.active and self.f is self.graph and x.library == "torch" and not made_input:
+            what = "a view of a leaf" if type(x) is View else what
             self.fail("RuntimeError", f"{what} Variable that requires grad is being used in an in-place operation.")
 
     def overwritten(self, old: Any, made: Any) -> Any:
@@ -434,6 +445,12 @@ class Run:
     def refuse(self, what: str, hint: str | None = None, span: Span | None = None) -> GradcliError:
         """Return the error for what gradcli does not do."""
         return GradcliError("not-allowed", what, hint=hint, span=span)
+
+    def require(self, *values: Any) -> None:
+        """Refuse what a library gives that gradcli has not, where its numbers are needed; what only shows may stand."""
+        for value in values:
+            if isinstance(value, Foreign) and value.name.partition(".")[0] in self.unknown:
+                raise value.needed()
 
     def bound(self, length: float, what: str) -> None:
         """Refuse a list or a text that is too long, or too much beside all others; a long one is gone through."""
@@ -564,7 +581,7 @@ def lay_out(made: Any) -> Any:
 def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) -> View:
     """Return a view of a tensor, or of what that is a view of; of one of several views it is one of these too."""
     outer = base.look
-    if outer is None or isinstance(base, Detached):
+    if outer is None or base.leaf or isinstance(base, Detached):
         return View(base, look, made, dtype, made_by)
     view = View(base.base, lambda node: look(outer(node)), made, dtype, made_by)
     view.library = base.library

@@ -175,12 +175,14 @@ def set_data(run: Run, x: Tensor, value: Any) -> Tensor:
     if is_leaf:
         note(run, "update", x)
         run.by_leaf.pop(old.index, None)
-    x.node = numbers
+    is_inner = x.active and not is_leaf
+    x.made_by = run.grad_fn_name(x) if is_inner else x.made_by
+    x.node = run.overwritten(old, numbers) if is_inner and np.shape(numbers) == old.shape else numbers
     if is_leaf:
         run.enter_leaf(x)
     if isinstance(value, Tensor):
         x.dtype = value.dtype
-    if type(old) in NODES and run.held.live:  # what was saved of it for backward is the tensor itself
+    if type(old) in NODES and run.held.live and not is_inner:  # what was saved of it for backward is the tensor itself
         old.value = value_of(x.node)
     return x
 
@@ -235,10 +237,12 @@ def to(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, copy: bool = Fal
 
 def dtype_name_of(argument: Any) -> str | None:
     """Return the type that an argument names, None for a device and the like."""
+    last = (
+        argument.name if isinstance(argument, Class) else argument.rpartition(".")[2] if type(argument) is str else ""
+    )
+    if last.endswith("Tensor"):
+        return next((name for name, (title, _) in TITLES.items() if last == f"{title}Tensor"), None)
     if isinstance(argument, str):
-        last = argument.rpartition(".")[2]
-        if last.endswith("Tensor"):
-            return next((name for name, (title, _) in TITLES.items() if last == f"{title}Tensor"), None)
         return argument if argument in (*FLOATS, "int64", "int32", "bool", "int", "float") and argument else None
     if argument is None or type(argument) in (int, bool, float, tuple):
         return None
@@ -393,7 +397,7 @@ ATTRIBUTES |= {
     "is_leaf": lambda run, x: x.leaf or not x.active,
     "retains_grad": lambda run, x: x.extra is not None and x.extra.retains,
     "output_nr": lambda run, x: max(getattr(x, "part", 0), 0),
-    "_base": lambda run, x: None if isinstance(x, Detached) else x.base,
+    "_base": lambda run, x: None if isinstance(x, Detached) or x.base is None else x.root,
     "_version": lambda run, x: shown_version(x),
     "data": lambda run, x: detached(run, x, Data),
     "device": lambda run, x: run.member("torch.device").make(run, "cpu") if x.library == "torch" else "cpu",
@@ -404,6 +408,10 @@ METHODS |= {
     **{name: method for name, method in DUNDERS.items() if name not in ("__call__", "__next__")},
     **{name: lambda run, x, dtype=dtype: cast(run, x, dtype) for name, dtype in TORCHS.items()},
     "type_as": lambda run, x, other: cast(run, x, other.dtype),
+    **{
+        f"{name}_as": lambda run, x, other, name=name: run.function(name, x, *other.shape)
+        for name in ("expand", "view", "reshape")
+    },
     **dict.fromkeys(("numel", "nelement"), lambda run, x: int(np.size(x.value))),
     **dict.fromkeys(("dim", "ndimension"), lambda run, x: len(x.shape)),
     "is_floating_point": lambda run, x: category(x.dtype) == 2,

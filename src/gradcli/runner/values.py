@@ -16,7 +16,7 @@ from weakref import WeakSet, ref
 import numpy as np
 
 from gradcli.engine.graph import NODES
-from gradcli.errors import Span
+from gradcli.errors import GradcliError, Span
 from gradcli.language import compiling
 from gradcli.ops.declare import value_of
 from gradcli.records import dataclass, field
@@ -77,7 +77,7 @@ class Tensor:
     @property
     def root(self) -> Tensor:
         """The tensor whose memory it shows: itself where it is no view."""
-        return self.base or self
+        return self if self.base is None else self.base.root
 
     def __repr__(self) -> str:
         return f"<Tensor {self.library} {self.dtype} {self.shape}>"
@@ -92,15 +92,17 @@ class Tensor:
 class View(Tensor):
     """A tensor that shows a part of another's memory: worked out anew after a write to that one.
 
-    ``part`` is its number where one function gave several views, which PyTorch lets nobody write to.
+    ``part`` is its number where one function gave several views, which PyTorch lets nobody write to. ``renew`` gives
+    one that is a leaf other numbers.
     """
 
-    __slots__ = ("base", "look", "part", "seen", "shown")
+    __slots__ = ("base", "look", "part", "renew", "seen", "shown")
 
     def __init__(self, base: Tensor, look: Look, shown: Any, dtype: str, made_by: Any = None) -> None:
         self.base = base
         self.look = look
         self.part = -1
+        self.renew: Any = None
         self.shown = shown
         self.seen = base.version
         super().__init__(None, dtype, base.library, made_by)
@@ -128,10 +130,12 @@ class View(Tensor):
             self.seen = self.base.version
 
     def show_anew(self) -> None:
-        """Look at the base after a write to it; one that has become a leaf stays what it is."""
-        self.seen = self.base.version
-        if not self.leaf:
-            self.shown = self.look(self.base.node)  # type: ignore[misc]
+        """Look at the base after a write to it."""
+        self.seen, now = self.base.version, self.look(self.base.node)  # type: ignore[misc]
+        if self.leaf and self.active:
+            self.renew(self, now)
+        else:
+            self.shown = now
             self.made_by = "AsStridedBackward0"
 
 
@@ -174,9 +178,11 @@ class Detached(View):
 
     def show_anew(self) -> None:
         """Take the numbers that the memory has now, with the history of what was written here."""
-        now = self.look(self.base.node)  # type: ignore[misc]
-        self.shown = self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
-        self.seen = self.base.version
+        self.seen, now = self.base.version, self.look(self.base.node)  # type: ignore[misc]
+        if self.leaf and self.active:
+            self.renew(self, now)
+        else:
+            self.shown = self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
 
 
 class Data(Detached):
@@ -207,6 +213,11 @@ def shown_version(tensor: Tensor) -> int:
     """Return how many writes PyTorch counts: not those past the record."""
     root = tensor.root
     return root.version - (0 if root.extra is None else root.extra.unseen)
+
+
+def is_scalar(tensor: Tensor) -> bool:
+    """Return whether NumPy would have a number of its own here, ``np.float64(2.0)``, and not an array of no axes."""
+    return not tensor.shape and not (tensor.extra is not None and tensor.extra.several)
 
 
 def extra_of(tensor: Tensor) -> Extra:
@@ -633,6 +644,14 @@ class Foreign:
     """What gradcli does not have, and what only shows: its attributes and calls give more of it."""
 
     name: str
+
+    def needed(self) -> GradcliError:
+        """Return the error for where its numbers are needed."""
+        rows = "torch.utils.data.TensorDataset(torch.rand(64, 1, 28, 28), torch.randint(10, (64,)))"
+        made = f"write a few rows in its place, such as {rows}"
+        hint = made if self.name.startswith("torchvision.") else "write the numbers into the script"
+        what = f"'{self.name}' is not part of gradcli, and its numbers are needed here"
+        return GradcliError("not-allowed", what, hint=hint)
 
 
 @dataclass(slots=True, eq=False)

@@ -394,12 +394,6 @@ def build_argwhere(f: Apply, x: Raw) -> Tensor:
     return build_nonzero(f, x)
 
 
-def places_where(f: Apply, condition: Tensor, alone: bool) -> Any:
-    """Return the places where a condition holds, for each axis; raises ``arguments`` where it is not given alone."""
-    require(alone, "arguments", "where takes a condition alone, or two values with it")
-    return build_nonzero(f, condition, as_tuple=True)
-
-
 # --- where values would be inserted in order ---
 
 

@@ -20,7 +20,6 @@ from gradcli.errors import GradcliError
 from gradcli.ops.declare import (
     OPS,
     RULES,
-    WITH_OUTPUT,
     Apply,
     Entries,
     Exactly,
@@ -364,7 +363,6 @@ EIGENVECTORS = of_matrices(
     digits=lambda out, a: vector_digits(np.linalg.eigvalsh(a)),
     text=Text(backward=eigenvector_text_back, write=lambda call: f"eigh({call.texts[0]})[1]"),
     torch=Torch(saves=((Keeps.OUTPUT,),)),
-    reads=WITH_OUTPUT,
 )
 RULES[np.linalg.eigvalsh] = EIGENVALUES
 
@@ -475,10 +473,12 @@ def vector_local(at: At) -> list[Contraction]:
     lengths = dict(zip("akijb", (*at.out.shape[-2:], *at.x.shape[-2:], count), strict=True))
     how: dict[str, Any] = {"auxiliary": (text, v if at.static["side"] == "U" else u), "second": (SIZES, sizes)}
 
+    def part(place: str, factor: Callable[..., Any], *bound: tuple[Slot, str], **more: Any) -> Contraction:
+        return contraction(at.out, lengths, "ak", place, *bound, factor=Explicit(factor), **how, **more)
+
     def pairs(inner: str, outer: str, factor: Callable[..., Any]) -> Contraction:
         bound = (OUT, "ab"), (OUT, i + inner), (AUXILIARY, j + outer), (SECOND, "k"), (SECOND, "b")
-        line = Line("k", "b", Order.OTHER)
-        return contraction(at.out, lengths, "ak", "ij", *bound, factor=Explicit(factor), line=line, **how)
+        return part("ij", factor, *bound, line=Line("k", "b", Order.OTHER))
 
     result = [
         pairs("b", "k", lambda s, whole, left, right, k, b: whole * left * right * k / (k * k - b * b)),
@@ -489,19 +489,8 @@ def vector_local(at: At) -> list[Contraction]:
         straight, less = (lambda s, right, k: right / k), (lambda s, a, i, right, k: a * i * right / k)
         place = "aj" if i == "i" else "ia"
         result += [
-            contraction(at.out, lengths, "ak", place, *far, factor=Explicit(straight), **how),
-            contraction(
-                at.out,
-                lengths,
-                "ak",
-                "ij",
-                (OUT, "ab"),
-                (OUT, f"{i}b"),
-                *far,
-                weight=-1.0,
-                factor=Explicit(less),
-                **how,
-            ),
+            part(place, straight, *far),
+            part("ij", less, (OUT, "ab"), (OUT, f"{i}b"), *far, weight=-1.0),
         ]
     return result
 
@@ -565,7 +554,6 @@ SINGULAR_VECTORS = of_matrices(
         write=lambda call: (LEFT if call.static["side"] == "U" else RIGHT).format(call.texts[0]),
     ),
     torch=Torch(saves=((Keeps.OUTPUT, Keeps.OWN),)),
-    reads=WITH_OUTPUT,
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.ops import exactly
-from gradcli.ops.declare import OUTPUT, RULES, WITH_OUTPUT, Keeps, Kink, Parts, Piecewise, Text, Torch, in_one_step
+from gradcli.ops.declare import RULES, Keeps, Kink, Parts, Piecewise, Text, Torch, in_one_step
 from gradcli.ops.exactly import each_matrix
 from gradcli.ops.further.linear_decompositions import (
     NEAR,
@@ -97,7 +97,6 @@ CHOLESKY = of_matrices(
     exactly=lambda a: each_matrix(lambda x: in_mpmath(lambda mp, x: (mp.cholesky(x),), x)[0], symmetric(a)),
     digits=lambda out, a: factor_digits(out),
     torch=Torch(saves=((Keeps.OUTPUT,),)),
-    reads=OUTPUT,
 )
 
 
@@ -169,7 +168,6 @@ ORTHOGONAL = of_matrices(
     digits=lambda out, a: factor_digits(np.matmul(turned(out), a)),
     text=Text(write=lambda call: f"qr({call.texts[0]}).Q"),
     torch=Torch(saves=((Keeps.OUTPUT,),)),
-    reads=WITH_OUTPUT,
 )
 
 
@@ -412,7 +410,6 @@ PINV = of_matrices(
     digits=pinv_digits,
     text=Text(write=lambda call: "pinv({}, atol={atol!r}, rtol={rtol!r})".format(*call.texts, **call.static)),
     torch=Torch(saves=((0, Keeps.OUTPUT),)),
-    reads=WITH_OUTPUT,
 )
 
 

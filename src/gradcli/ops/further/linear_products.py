@@ -12,7 +12,7 @@ import numpy as np
 from gradcli.errors import GradcliError
 from gradcli.ops.further.linear_decompositions import singular_values
 from gradcli.ops.further.shapes import one_shape
-from gradcli.ops.linear_algebra import require_product, require_square
+from gradcli.ops.linear_algebra import NUMPYS, algebra, require_product, require_square
 from gradcli.ops.links import Array, Axes, Static
 from gradcli.ops.matrices import INV
 from gradcli.ops.shaping import ROLL, build_diagonal
@@ -20,9 +20,7 @@ from gradcli.ops.statistics import NORM, matrix_norm, vector_norm
 from gradcli.ops.values import LETTERS, Value, Values, clamp_min, einsum, number, one_axis, require, where, whole
 from gradcli.ops.vocabulary import KEPT, OF_FLOATS, OF_NUMBERS, STRICT, Beside, Kinds, Made, function
 
-algebra = partial(function, family="linear algebra")
 norm = partial(function, family="reductions")
-NUMPYS, ANY = Kinds(Made.NUMPY_SAME, Made.SAME, Beside.NUMPY), KEPT
 
 
 # --- over pairs of axes ---
@@ -62,7 +60,7 @@ def tensordot(x: Value, other: Value, dims: Static = 2) -> Value:
     return einsum(f"{left},{''.join(right)}->{''.join(out)}", x, other)
 
 
-@algebra("kron", "torch numpy method tensors", kinds=ANY)
+@algebra("kron", "torch numpy method tensors", kinds=KEPT)
 def kron(x: Value, other: Value) -> Value:
     """x with each of its entries times the whole of other in its place"""
     depth = max(x.ndim, other.ndim)
@@ -123,7 +121,7 @@ def numpy_cross(
     return product.permute(*order)
 
 
-@algebra("linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "shares", kinds=ANY)
+@algebra("linalg.diagonal torch.linalg.diagonal np.linalg.diagonal numpy.linalg.diagonal", "shares", kinds=KEPT)
 def linalg_diagonal(x: Value, *, offset: Static = 0, dim1: Static = -2, dim2: Static = -1) -> Value:
     """the diagonal of a matrix, or of those that the last two axes span"""
     return build_diagonal(x, whole(offset, "offset"), dim1, dim2)

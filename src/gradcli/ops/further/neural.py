@@ -173,7 +173,7 @@ PRELU = elementwise("prelu", lambda x, weight: np.where(x > 0, x, weight * x)[()
     slopes=lambda s, x, weight: (s.where_gt(x, 0, 1, weight), s.where_gt(x, 0, 0, x)),
     kink=Kink(lambda x, weight: (x == 0) & (weight != 1), "the slope on the left is taken"),
     pieces=Piecewise(lambda x, weight: x > 0, lambda piece, x, weight: np.where(piece, x, weight * x)),
-    text=Text(template="where({0} > 0, {0}, {1}*{0})", precedence=99), reads=((0, 1), (0,)), spelled=None)
+    text=Text(template="where({0} > 0, {0}, {1}*{0})", precedence=99), spelled=None)
 # fmt: on
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 """Of the paper that selu comes from, as PyTorch has them."""

@@ -109,7 +109,7 @@ def mode(x: Value, dim: Static = -1, keepdim: bool = False) -> Pair:
 def extreme_so_far(name: str, word: str) -> None:
     """Enter a running extreme."""
 
-    @picking(name, doc=f"the {word} entry so far along dim, and where it stands")
+    @picking(name, kinds=KEPT, doc=f"the {word} entry so far along dim, and where it stands")
     def build(x: Value, dim: Static) -> Pair:
         return ordered(x, name, dim)
 

@@ -19,7 +19,6 @@ from gradcli.ops import exactly
 from gradcli.ops.arithmetic import FLOOR_DIVIDE, MUL, without_slope, zero
 from gradcli.ops.declare import (
     OPERATORS,
-    OUTPUT,
     RULES,
     Keeps,
     Kink,
@@ -33,7 +32,7 @@ from gradcli.ops.declare import (
 )
 from gradcli.ops.elementwise import erfc, normal_density, normal_share
 from gradcli.ops.exactly import decided, is_nan, true
-from gradcli.ops.links import OUT, Array, Expression, Forward, Indices, Library, Mask, Static
+from gradcli.ops.links import Array, Expression, Forward, Indices, Library, Mask, Static
 from gradcli.ops.piecewise import CLIP, TRUNC, step
 from gradcli.ops.statistics import ALL_TRUE
 from gradcli.ops.tracing import applied, numbers
@@ -158,16 +157,16 @@ def turn(x: Array, other: Array) -> Indices:
 LERP = elementwise("lerp", lerp, lambda g, _y, _x, _end, w: g * (1 - w), lambda g, _y, _x, _end, w: g * w,
     lambda g, _y, x, end, _w: g * (end - x), formula=lambda s, x, end, w: x + w * (end - x),
     slopes=lambda s, x, end, w: (1 - w, w, end - x),
-    exactly=lambda x, end, w: x + w * (end - x), reads=((2,), (2,), (0, 1)), spelled=None)
+    exactly=lambda x, end, w: x + w * (end - x), spelled=None)
 elementwise("fmod", np.fmod, lambda g, _y, _a, _b: g, lambda g, _y, a, b: -g * np.trunc(a / b),
     slopes=lambda s, a, b: (s.number(1), -s.trunc(a / b)),
-    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of), domain=((0.1, 0.9), (1, 2)), reads=((), (0, 1)),
+    pieces=Piecewise(lambda a, b: np.trunc(a / b), exactly.rest_of), domain=((0.1, 0.9), (1, 2)),
     spelled=Spelled(EVERYWHERE, "math.fmod", "what is left of x/other, with the sign of x", kinds=KEPT))
 elementwise("copysign", np.copysign, lambda g, y, x, _other: np.where(x == 0, 0.0, g * (y / x)), zero,
     slopes=lambda s, x, other: (s.sign(x) * s.copysign(s.number(1), other), s.number(0)),
     pieces=Piecewise(turn, lambda piece, x, other: piece * x),
     kink=Kink(lambda x, other: (x == 0) | (other == 0), "0 is taken where x is 0"),
-    splits_zero=lambda k, x, other: (other == 0) & (k == 1), reads=((OUT, 0), ()),
+    splits_zero=lambda k, x, other: (other == 0) & (k == 1),
     spelled=Spelled("torch numpy math method", "", "x with the sign of other"))
 elementwise("logaddexp2", np.logaddexp2, lambda g, _y, a, b: g / (1 + np.exp2(b - a)),
     lambda g, _y, a, b: g / (1 + np.exp2(a - b)),
@@ -437,7 +436,7 @@ elementwise("erfc", erfc, lambda g, _y, x: -STEEPEST * np.exp(-x * x) * g,
 elementwise("erfinv", erfinv, lambda g, y, _x: g * (np.exp(y * y) / STEEPEST),
     slopes=lambda s, x: (s.sqrt(s.pi) / 2 * s.exp(s.erfinv(x) ** 2),),
     text=Text(backward=("{g}*sqrt(pi)/2*exp({y}**2)",)), torch=Torch(saves=((0,),)), domain=((-0.9, 0.9),),
-    exactly=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan), reads=OUTPUT,
+    exactly=exactly.in_mpmath(lambda mp, x: mp.erfinv(x) if abs(x) <= 1 else mp.nan),
     spelled=Spelled("torch special method", "", "the number whose erf is x"))
 elementwise("ndtr", lambda x: erfc(-x * math.sqrt(0.5)) / 2, lambda g, _y, x: g * normal_density(x),
     slopes=lambda s, x: (s.exp(-(x**2) / 2) / s.sqrt(2 * s.pi),),

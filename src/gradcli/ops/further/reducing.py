@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import BEYOND, WITH_OUTPUT, Apply, Entries, Op, Paired, Parts, Text, Torch, beyond, declare
+from gradcli.ops.declare import BEYOND, Apply, Entries, Op, Paired, Parts, Text, Torch, beyond, declare
 from gradcli.ops.exactly import is_nan, logaddexp
 from gradcli.ops.further.casting import positions, searched
 from gradcli.ops.further.indices import reduced
-from gradcli.ops.further.shapes import cat
+from gradcli.ops.further.shapes import axis_of, cat
 from gradcli.ops.joining import CAT, build_cat
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import OUT, Array, At, Contraction, Explicit, Indices, Library, Links, Mask, Order, Raw, Static
 from gradcli.ops.reductions import CUMSUM, build_prod, trailing_matrix
-from gradcli.ops.statistics import AMAX, AMIN, spread
+from gradcli.ops.statistics import AMAX, AMIN, mean_of
 from gradcli.ops.values import (
     ALL,
     AllAxes,
@@ -131,11 +131,6 @@ def ptp(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
     return x.of(AMAX, dim=dim, keepdim=keepdim) - x.of(AMIN, dim=dim, keepdim=keepdim)
 
 
-def mean_of(x: Value, axes: Axes, keepdim: bool) -> Value:
-    """Return the mean along some axes as a sum over a count."""
-    return x.sum(*axes, keepdim=keepdim) / math.prod(x.shape[axis] for axis in axes)
-
-
 @numpys("average", FLOATS)
 def average(x: Value, dim: Axes = ALL, weights: Value | None = None, keepdim: bool = False) -> Value:
     """the mean of the entries, each as often as its weight says"""
@@ -148,23 +143,6 @@ def average(x: Value, dim: Axes = ALL, weights: Value | None = None, keepdim: bo
         require(fits, "shape", f"average: weights of shape {weights.shape} do not fit x of shape {x.shape}")
         shares = weights.reshape(*(-1 if axis == dim[0] else 1 for axis in range(x.ndim)))
     return (x * shares).sum(*dim, keepdim=keepdim) / shares.sum(*dim, keepdim=keepdim)
-
-
-def enter_pair(name: str, root: bool, words: str) -> None:
-    """Enter PyTorch's pair of a variance or standard deviation and a mean."""
-
-    @reduction(name, "torch", kinds=OF_FLOATS, doc=words)
-    def build(
-        x: Value, dim: Static = None, unbiased: bool = True, keepdim: bool = False, correction: Static = None
-    ) -> tuple[Value, Value]:
-        if isinstance(dim, bool):
-            dim, unbiased = None, dim
-        apart = spread(x, dim, keepdim, int(unbiased) if correction is None else correction, root, "all")
-        return apart, mean_of(x, read_axes(dim, x.ndim, "all"), keepdim)
-
-
-enter_pair("std_mean", root=True, words="the standard deviation and the mean")
-enter_pair("var_mean", root=False, words="the variance and the mean")
 
 
 @reduction("bincount", "torch numpy method", kinds=OF_FLOATS)
@@ -276,16 +254,10 @@ def steps_along(x: Value, axis: int) -> Value:
     return stretch(x, axis, 1, None) - stretch(x, axis, 0, -1)
 
 
-def require_axis(x: Value, dim: Static, name: str) -> int:
-    """Return an axis of an array; raises ``shape`` for a single number."""
-    require(x.ndim, "shape", f"{name} needs an array with at least one axis")
-    return one_axis(dim, x.ndim)
-
-
 @reduction("diff", "torch numpy method", kinds=Kinds(Made.NO, Made.INTEGER))
 def diff(x: Value, n: int = 1, dim: Static = -1, prepend: Value | None = None, append: Value | None = None) -> Value:
     """the differences of neighbours along dim, n times over"""
-    axis = require_axis(x, dim, "diff")
+    axis = axis_of(x, dim, "diff")
     require(n >= 0, "value", f"diff: n is 0 or more, not {n}")
     if n == 0:
         return x  # without what stands before and behind it, in every library
@@ -347,7 +319,7 @@ def slopes_of(x: Value, dim: Static, spacings: list[Value], edge_order: int) -> 
     """Return the slopes along each of some axes, of all of them for None."""
     require(edge_order in (1, 2), "value", f"gradient: edge_order is 1 or 2, not {edge_order}")
     named = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
-    axes = [require_axis(x, axis, "gradient") for axis in named]
+    axes = [axis_of(x, axis, "gradient") for axis in named]
     each = spacings or [Value(x.f, np.ones(()))]
     each = each * len(axes) if len(each) == 1 else each
     require(len(each) == len(axes), "value", f"gradient: {len(each)} spacings for {len(axes)} axes")
@@ -398,14 +370,14 @@ def areas(y: Value, x: Value | None, dx: Static, axis: int) -> Value:
 @reduction("trapezoid trapz", "torch numpy", kinds=Kinds(Made.NO, Made.NUMPY_FLOAT))
 def trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y by the rule of trapezoids, with places x or a distance dx"""
-    axis = require_axis(y, dim, "trapezoid")
+    axis = axis_of(y, dim, "trapezoid")
     return areas(y, x, dx, axis).sum(axis)
 
 
 @reduction("cumulative_trapezoid", "torch", kinds=OF_FLOATS)
 def cumulative_trapezoid(y: Value, x: Value | None = None, dx: Static = None, dim: Static = -1) -> Value:
     """the area below y up to each entry, by the rule of trapezoids"""
-    axis = require_axis(y, dim, "cumulative_trapezoid")
+    axis = axis_of(y, dim, "cumulative_trapezoid")
     return areas(y, x, dx, axis).of(CUMSUM, dim=axis)
 
 
@@ -463,8 +435,7 @@ LOGCUMSUMEXP = declare(
     text=Text(
         backward=logcumsumexp_text_back, write=lambda call: f"logcumsumexp({call.texts[0]}, dim={call.static['dim']})"
     ),
-    again=(logcumsumexp_again,),
-    reads=WITH_OUTPUT,
+    double_vjps=(logcumsumexp_again,),
 )
 
 

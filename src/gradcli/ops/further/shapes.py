@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +15,7 @@ from gradcli.ops.declare import Entries, Op, Text
 from gradcli.ops.further.casting import positions, truths
 from gradcli.ops.joining import INDEX, PART, build_cat
 from gradcli.ops.links import Array, Axes, Indices, Library, Mask, Raw, Raws, Shape, Static
-from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, whole_numbers
+from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, swapped, whole_numbers
 from gradcli.ops.values import Axis, Value, Values, common_shape, one_axis, read_axes, require, stack, where, whole
 from gradcli.ops.vocabulary import KEPT, LIKE_FIRST, OF_FLOATS, function
 from gradcli.ops.writing import places_text
@@ -46,10 +45,7 @@ def movedim(x: Value, source: Static, destination: Static) -> Value:
 @shaping("swapdims np.swapaxes numpy.swapaxes jnp.swapaxes", "torch method")
 def swapdims(x: Value, dim0: Axis, dim1: Axis) -> Value:
     """two axes swapped"""
-    order = list(range(x.ndim))
-    if order:
-        order[dim0], order[dim1] = order[dim1], order[dim0]
-    return x.permute(*order)
+    return swapped(x, dim0, dim1)
 
 
 @shaping(
@@ -266,7 +262,7 @@ def split(x: Value, split_size_or_sections: Static, dim: Static = 0) -> Any:
     lengths = whole_numbers((sizes,), "the length of a part")
     fits = sum(lengths) == length and all(n >= 0 for n in lengths)
     require(fits, "shape", f"parts of lengths {lengths} do not make up an axis of length {length}")
-    return parts_until(x, axis, list(itertools.accumulate(lengths)), PART)
+    return parts_until(x, axis, list(accumulate(lengths)), PART)
 
 
 def parts_of(x: Value, sections: Static, axis: int, equal: bool = True) -> tuple[Value, ...]:
@@ -426,18 +422,6 @@ def cartesian_prod(*tensors: Value) -> Value:
     tensors[0].f.charge(math.prod(lengths) * len(lengths))
     places = np.indices(lengths).reshape(len(lengths), -1)
     return stack([x[place] for x, place in zip(tensors, places, strict=True)], 1)
-
-
-@shaping("combinations", "torch")
-def combinations(x: Value, r: int = 2, with_replacement: Static = False) -> Value | Array:
-    """all choices of r entries of a vector, in their order, as rows"""
-    require(x.ndim == 1 and r >= 0, "shape", f"combinations takes a vector, and r of 0 or more: {x.shape}, {r}")
-    if not r:
-        return np.zeros(0)
-    n = x.size
-    x.f.charge(r * math.comb(n + r - 1 if with_replacement else n, r) if n else 0)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    return x[np.array([*choose(range(n), r)], dtype=np.intp).reshape(-1, r)]
 
 
 @shaping("append", "numpy not-bare")

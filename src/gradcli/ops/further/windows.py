@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from functools import partial, reduce
 from operator import add
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import Apply, Pair
-from gradcli.ops.links import Array, Indices, Mask, Static
+from gradcli.ops.links import Array, Indices, Mask, Static, along_axis
 from gradcli.ops.neural import as_numbers
 from gradcli.ops.statistics import PICK
 from gradcli.ops.values import Value, einsum, number, relu, require, sign, square, where
@@ -146,15 +146,14 @@ def convolved(
 def require_kernel(x: Value, weight: Value, axes: int, groups: Static, flipped: bool, name: str) -> int:
     """Return the number of groups; raises ``shape`` where kernel, groups and channels do not fit."""
     require_axes(x, axes, name)
-    if type(groups) is not int or groups < 1:
-        raise GradcliError("value", f"{name}: groups is an integer from 1, not {groups!r}")
+    count = whole_factor(groups, f"{name}: groups")
     channels, reads = x.shape[-axes - 1], 0
     if weight.ndim == axes + 2:
-        reads = weight.shape[0] if flipped else weight.shape[1] * groups
-    fits = reads == channels and weight.ndim == axes + 2 and not weight.shape[0] % groups
-    what = f"input of shape {x.shape}, weight of shape {weight.shape}, {groups} groups"
+        reads = weight.shape[0] if flipped else weight.shape[1] * count
+    fits = reads == channels and weight.ndim == axes + 2 and not weight.shape[0] % count
+    what = f"input of shape {x.shape}, weight of shape {weight.shape}, {count} groups"
     require(fits, "shape", f"{name}: {what} do not fit: {channels} channels, {reads} by the weight")
-    return groups
+    return count
 
 
 def paddings(
@@ -229,14 +228,9 @@ def largest(x: Value, places: Places, return_indices: Static) -> Value | Pair:
     picked = np.squeeze(x.f.piece(PICK, flat.node, kind="max", dim=first + axes), axis=first + axes)
     within, stands = np.unravel_index(picked, [p.shape[1] for p in places]), np.zeros(picked.shape, dtype=np.intp)
     for axis, (inside, length) in enumerate(zip(within, x.shape[first:], strict=True)):
-        outputs = along_one(np.arange(len(places[axis])), axis, axes)
+        outputs = along_axis(np.arange(len(places[axis])), axis, axes)
         stands = stands * length + places[axis][outputs, inside]
     return Pair(peaks, stands)
-
-
-def along_one(numbers: Any, axis: int, axes: int) -> Any:
-    """Return numbers along one of so many axes."""
-    return numbers.reshape([-1 if k == axis else 1 for k in range(axes)])
 
 
 def averaged(parts: Windows, axes: int, divisor: Array | float) -> Value:
@@ -250,7 +244,7 @@ def averaged(parts: Windows, axes: int, divisor: Array | float) -> Value:
 
 def outer_product(counts: list[Array]) -> Array:
     """Return the products of one number from each list, an axis for each."""
-    shaped = [along_one(c, axis, len(counts)) for axis, c in enumerate(counts)]
+    shaped = [along_axis(c, axis, len(counts)) for axis, c in enumerate(counts)]
     return math.prod(shaped[1:], start=shaped[0])
 
 
@@ -598,13 +592,3 @@ def pixel_unshuffle(x: Value, downscale_factor: Static) -> Value:
     n, rows, columns = len(batch), height // r, width // r
     parts = x.reshape(*batch, channels, rows, r, columns, r).permute(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
     return parts.reshape(*batch, channels * r * r, rows, columns)
-
-
-@neural("channel_shuffle", EVERYWHERE, kinds=OF_NUMBERS)
-def channel_shuffle(x: Value, groups: Static) -> Value:
-    """the channels, one of each group after the other"""
-    count = whole_factor(groups, "groups")
-    fits = x.ndim > 2 and not x.shape[1] % count
-    require(fits, "shape", f"channel_shuffle: {count} does not divide the channels of shape {x.shape}")
-    parts = x.reshape(x.shape[0], count, x.shape[1] // count, *x.shape[2:])
-    return parts.permute(0, 2, 1, *range(3, parts.ndim)).reshape(*x.shape)

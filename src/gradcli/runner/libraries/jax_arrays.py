@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -169,6 +169,8 @@ class JaxFunction(NumpyFunction):
         options = {k: as_numbers(run, v) for k, v in options.items()}
         try:
             made = self.computed(run, given, options)
+            if getattr(made, "dtype", None) == np.float16:  # of truth values alone
+                made = self.computed(run, [np.asarray(x, np.float64) for x in given], options)
         except Raised:
             if self.table is None:
                 raise
@@ -473,10 +475,24 @@ def hard_tanh(run: Run, x: Any) -> Any:
     return run.function("jax.numpy.where", run.operate(">", x, 1), 1.0, low)
 
 
+def of_floats(name: str, run: Run, x: Any, *arguments: Any, **named: Any) -> Any:
+    """Return a function of ``jax.nn`` of floats, which integers become."""
+    x = array(run, x)
+    x = x if category(x.dtype) == 2 else converted(run, x, quotient_type(run, x.dtype))
+    return run.function(f"jax.nn.{name}", x, *arguments, **named)
+
+
 # ---- jax.lax
+def so_far(run: Run, operand: Any, axis: int = 0, reverse: bool = False, *, name: str) -> Any:
+    """Return the sums or the products up to each entry of an axis, in ``reverse`` from there on."""
+    way = run.function("jax.numpy.flip", operand, axis) if reverse else operand
+    made = run.call(run.member(f"jax.numpy.{name}"), [way, axis])
+    return run.function("jax.numpy.flip", made, axis) if reverse else made
+
+
 SAME = (
     "exp", "log", "sin", "cos", "tan", "tanh", "sqrt", "square", "add", "sign", "floor", "ceil", "log1p", "expm1",
-    "dot", "cumsum", "cumprod", "reshape", "transpose", "expand_dims", "argmax", "argmin", "sinh", "cosh", "asin",
+    "dot", "reshape", "transpose", "expand_dims", "argmax", "argmin", "sinh", "cosh", "asin",
     "acos", "atan", "asinh", "acosh", "atanh", "exp2", "cbrt", "split", "squeeze", "stack", "tile", "unstack",
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
 )  # fmt: skip
@@ -490,6 +506,8 @@ for _theirs, _own in {
         run.member(f"jax.numpy.{theirs}"), arguments, named
     )
 TABLE |= {
+    **{f"jax.lax.{name}": partial(so_far, name=name) for name in ("cumsum", "cumprod")},
+    **{f"jax.nn.{name}": partial(of_floats, name) for name in ("softmax", "log_softmax", "gelu", "softplus", "elu")},
     "jax.nn.identity": array, "jax.lax.integer_pow": lambda run, x, y: run.operate("**", array(run, x), y),
     "jax.lax.rsqrt": lambda run, x: run.operate("/", 1, run.function("jax.numpy.sqrt", x)),
     "jax.lax.reciprocal": lambda run, x: run.operate("/", 1, array(run, x)),

@@ -263,7 +263,11 @@ def jit(
     def run_it(run: Run, *arguments: Any, **named: Any) -> Any:
         count = len(arguments)
         given = [a if k in fixed or k - count in fixed else every(run, a) for k, a in enumerate(arguments)]
-        made = run.call(fun, given, {k: v if k in named_fixed else every(run, v) for k, v in named.items()})
+        run.traced += 1
+        try:
+            made = run.call(fun, given, {k: v if k in named_fixed else every(run, v) for k, v in named.items()})
+        finally:
+            run.traced -= 1
         return every(run, made)
 
     return Made(run_it, fun)

@@ -18,7 +18,7 @@ from gradcli.runner.python.builtins import FLOAT, NDARRAY, item_of
 from gradcli.runner.python.containers import put, subscript, take
 from gradcli.runner.python.operators import note_text, read_number, rearrange
 from gradcli.runner.state import Run, look_at, show
-from gradcli.runner.values import UNBOUND, Class, Closure, Context, DType, Tensor, category, extra_of
+from gradcli.runner.values import UNBOUND, Class, Closure, Context, DType, Tensor, category, extra_of, is_scalar
 
 # ---- constants and types
 TABLE |= {
@@ -94,7 +94,7 @@ def array(
 def as_array(run: Run, x: Any, dtype: Any = None, **named: Any) -> Any:
     """Return an array: itself where it is one already."""
     if isinstance(x, Tensor) and dtype_name(run, dtype) in (None, x.dtype):
-        if x.library == "numpy" and (x.shape or (x.extra and x.extra.several)):
+        if x.library == "numpy" and not is_scalar(x):
             return x
         if x.library == "torch" and not x.active:
             return run.call(run.attribute(x, "numpy"))

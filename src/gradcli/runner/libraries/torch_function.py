@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES
 from gradcli.errors import GradcliError
-from gradcli.ops.declare import NOTHING, OUTPUT, Entries, Exactly, Keeps, Op, Piecewise, Said, Text, Torch, value_of
+from gradcli.ops.declare import Entries, Exactly, Keeps, Op, Piecewise, Said, Text, Torch, value_of
 from gradcli.ops.joining import INDEX
 from gradcli.ops.links import At, Links
 from gradcli.ops.shaping import CLONE, RESHAPE
@@ -375,7 +375,6 @@ OWN = Op(
     lambda *_values, call: call.result,
     lambda k: lambda g, out, *_values, call: call.part(k, g, type(out) is Traced),
     local_links,
-    reads=OUTPUT,
     exact=Exactly(pieces=Piecewise(tangent, lambda piece, *values, call: piece.at(values), held=True)),
     entries=Entries(index=Said()),
     torch=Torch(saves=((Keeps.OWN,),)),
@@ -418,7 +417,7 @@ def once_differentiable(run: Run, function: Any) -> Any:
                 op = Op(
                     "once_differentiable", lambda *_, value=value: value,
                     lambda k: lambda *_: run.fail_as("differentiated twice"), lambda *_: [],
-                    reads=NOTHING, entries=Entries(index=Said()), torch=Torch(saves=((Keeps.OWN,),)),
+                    entries=Entries(index=Said()), torch=Torch(saves=((Keeps.OWN,),)),
                 )  # fmt: skip
                 results[k] = Tensor(
                     run.graph.enter(op, parents, {}, value[()]), one.dtype, made_by="torch::autograd::ErrorBackward"

@@ -10,7 +10,7 @@ import numpy as np
 from gradcli.engine.graph import Operation
 from gradcli.runner.backward import Fused
 from gradcli.runner.exceptions import misfit, said
-from gradcli.runner.libraries.torch_making import draws, maker, plain
+from gradcli.runner.libraries.torch_making import as_it_lies, draws, maker, plain
 from gradcli.runner.library import METHODS, TABLE, always, method, native
 from gradcli.runner.python.containers import refuse_stale, rows, write_back
 from gradcli.runner.state import Run
@@ -18,6 +18,13 @@ from gradcli.runner.values import Class, Context, Size, Tensor, category, extra_
 
 
 # ---- tensors
+@native("torch.einsum", "torch.functional.einsum")
+def einsum(run: Run, equation: Any, *operands: Any) -> Any:
+    """Return what ``einsum`` gives, whose operands may be one list."""
+    given = operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
+    return run.function("einsum", equation, *given)
+
+
 @native("torch.nn.functional.one_hot")
 def one_hot(run: Run, x: Tensor, num_classes: int = -1) -> Tensor:
     """Return vectors with a 1 at each class."""
@@ -183,7 +190,11 @@ def by_channel(x: Tensor) -> tuple[int, ...]:
 
 def dropped(run: Run, x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:
     """Return a tensor times 0 or 1/(1 - p), as is drawn for a shape that broadcasts to its own."""
-    return run.operate("*", x, run.make(draws(run).dropout(shape, p, x.dtype), x.dtype))  # type: ignore[no-any-return]
+    if shape == x.shape:
+        factor = as_it_lies(x, lambda lying: draws(run).dropout(lying.shape, p, x.dtype))
+    else:
+        factor = draws(run).dropout(shape, p, x.dtype)
+    return run.operate("*", x, run.make(factor, x.dtype))  # type: ignore[no-any-return]
 
 
 def alpha_dropped(run: Run, x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,12 +11,23 @@ from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note_draw
-from gradcli.runner.library import METHODS, TABLE, always, drawing, generator_of, methods_of_draws, native, record
+from gradcli.runner.library import (
+    METHODS,
+    TABLE,
+    always,
+    drawing,
+    effect_error,
+    generator_of,
+    load,
+    methods_of_draws,
+    native,
+    record,
+)
 from gradcli.runner.python.builtins import DTYPE, PARAMETER, SIZE, TENSOR
 from gradcli.runner.python.containers import whole
 from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run, constant, show
-from gradcli.runner.values import FLOATS, Class, DType, Foreign, Tensor, as_dtype, category, extra_of
+from gradcli.runner.values import FLOATS, Class, DType, Foreign, Instance, Tensor, as_dtype, category, extra_of
 
 if TYPE_CHECKING:
     from gradcli.runner.draws import Generator
@@ -89,7 +100,9 @@ def legacy(dtype: str) -> Any:
     def make(run: Run, *arguments: Any) -> Tensor:
         if len(arguments) == 1 and isinstance(arguments[0], list | tuple | Tensor):
             data = arguments[0]
-            return cast(run, data, dtype) if isinstance(data, Tensor) else array_of(run, data, "torch", dtype)
+            if isinstance(data, Tensor):
+                return cast(run, data if data.library == "torch" else from_numpy(run, data), dtype)
+            return array_of(run, data, "torch", dtype)
         return run.make(np.zeros(tuple(arguments)), dtype)
 
     return make
@@ -286,6 +299,22 @@ for _name, _work in STATES.items():
     TABLE[f"torch.{_name.replace('_state', '_rng_state')}"] = drawing(_work, draws)
 
 
+class Lying(NamedTuple):
+    """How the entries of a tensor lie in memory: the lengths of its axes, the outermost first."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    contiguous: bool
+
+
+def as_it_lies(x: Tensor, draw: Callable[[Lying], Any]) -> Any:
+    """Return draws for the entries of a tensor, which come in the order of its memory."""
+    numbers = np.asarray(x.value)
+    order = sorted(range(numbers.ndim), key=lambda axis: -numbers.strides[axis])
+    drawn = draw(Lying(tuple(numbers.shape[axis] for axis in order), x.dtype, numbers.flags.c_contiguous))
+    return np.asarray(drawn).transpose(np.argsort(order)) if order else drawn
+
+
 def drawer(name: str, draw: Numbers, noted: bool = True) -> None:
     """Enter a draw of a new tensor.
 
@@ -319,7 +348,8 @@ def randint(run: Run, g: Generator, dtype: str | None, low: Any, high: Any = Non
 def randint_like(run: Run, g: Generator, dtype: str | None, x: Tensor, low: Any, high: Any = None) -> tuple[Any, str]:
     """Draw integers in the shape of a tensor."""
     first, end = (0, low) if high is None else (low, high)
-    return g.randint(first, end, x.shape, dtype or x.dtype), dtype or x.dtype
+    kind = dtype or x.dtype
+    return as_it_lies(x, lambda lying: g.randint(first, end, lying.shape, kind)), kind
 
 
 def normal(run: Run, g: Generator, dtype: str | None, mean: Any, std: Any = 1.0, size: Any = None) -> tuple[Any, str]:
@@ -366,14 +396,21 @@ def of_lengths(draw: str) -> Numbers:
     return run_it
 
 
-def in_shape(draw: str) -> Numbers:
-    """Return a draw in the shape of a tensor."""
-    return lambda run, g, dtype, x: (getattr(g, draw)(x.shape, dtype or x.dtype), dtype or x.dtype)  # rand or randn
+def rand_like(run: Run, g: Generator, dtype: str | None, x: Tensor) -> tuple[Any, str]:
+    """Draw uniform numbers in the shape of a tensor."""
+    kind = dtype or x.dtype
+    return as_it_lies(x, lambda lying: g.rand(lying.shape, kind)), kind
+
+
+def randn_like(run: Run, g: Generator, dtype: str | None, x: Tensor) -> tuple[Any, str]:
+    """Draw normal numbers in the shape of a tensor."""
+    kind = dtype or x.dtype
+    return as_it_lies(x, lambda lying: g.normal(lying.shape, dtype=kind, contiguous=lying.contiguous)), kind
 
 
 DRAWS: dict[str, Numbers] = {
-    "rand": of_lengths("rand"), "randn": of_lengths("randn"), "rand_like": in_shape("rand"),
-    "randn_like": in_shape("randn"), "randint": randint, "randint_like": randint_like, "normal": normal,
+    "rand": of_lengths("rand"), "randn": of_lengths("randn"), "rand_like": rand_like,
+    "randn_like": randn_like, "randint": randint, "randint_like": randint_like, "normal": normal,
     "bernoulli": bernoulli, "poisson": poisson, "randperm": randperm, "multinomial": multinomial,
 }  # fmt: skip
 for _name, _draw in DRAWS.items():
@@ -404,7 +441,8 @@ def in_place(draw: Any) -> Any:
     def run_it(run: Run, x: Tensor, *arguments: Any, generator: Any = None, **named: Any) -> Tensor:
         given = [plain(a) for a in arguments]
         note_draw(run, x)
-        return attributes.filled(run, x, np.asarray(draw(draws(run, generator), x, *given, **named)))
+        drawn = as_it_lies(x, lambda lying: draw(draws(run, generator), lying, *given, **named))
+        return attributes.filled(run, x, np.asarray(drawn))
 
     return run_it
 
@@ -418,7 +456,7 @@ def random_in_place(g: Any, x: Any, *bounds: Any) -> Any:
 
 IN_PLACE: dict[str, Callable[..., Any]] = {
     "uniform_": lambda g, x, a=0.0, b=1.0: g.uniform(x.shape, a, b, x.dtype),
-    "normal_": lambda g, x, mean=0.0, std=1.0: g.normal(x.shape, mean, std, x.dtype),
+    "normal_": lambda g, x, mean=0.0, std=1.0: g.normal(x.shape, mean, std, x.dtype, contiguous=x.contiguous),
     "log_normal_": lambda g, x, mean=1.0, std=2.0: g.log_normal(x.shape, mean, std, x.dtype),
     "random_": random_in_place,
     "bernoulli_": lambda g, x, p=0.5: g.bernoulli_scalar(x.shape, p),
@@ -426,6 +464,36 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
     "geometric_": lambda g, x, p: g.geometric(x.shape, p, x.dtype),
     "cauchy_": lambda g, x, median=0.0, sigma=1.0: g.cauchy(x.shape, median, sigma, x.dtype),
 }  # fmt: skip
+
+
+# ---- files: none is written, and what a script saves it may load again
+def saved_copy(run: Run, x: Any) -> Any:
+    """Return a copy of what a script saves: a tensor that an operation made is a leaf of its own there."""
+    if isinstance(x, Tensor) and x.active and not x.leaf:
+        return attributes.require(run, run.function("clone", attributes.detached(run, x)), True)
+    if type(x) is dict:
+        return {key: saved_copy(run, value) for key, value in x.items()}
+    return run.call(TABLE["copy.deepcopy"], [x])
+
+
+@native("torch.save")
+def save(run: Run, obj: Any, f: Any, *_: Any, **__: Any) -> None:
+    """Keep a copy of what a script saves."""
+    run.note("files", "gradcli writes no file: torch.load gives what this script itself has saved under a name")
+    load("copy")
+    if isinstance(f, str):
+        run.modules.setdefault("saved", {})[f] = saved_copy(run, obj)
+
+
+@native("torch.load")
+def load_saved(run: Run, f: Any, map_location: Any = None, *_: Any, weights_only: bool = True, **__: Any) -> Any:
+    """Return what the script has saved; PyTorch loads an object of a class only where it is told to."""
+    made = run.modules.get("saved", {}).get(f) if isinstance(f, str) else None
+    if made is None:
+        raise effect_error("torch.load")
+    if weights_only and isinstance(made, Instance):
+        raise run.refuse("'torch.load' of an object of a class is refused by PyTorch too, without weights_only=False")
+    return saved_copy(run, made)
 
 
 # ---- types, devices, options
@@ -458,6 +526,17 @@ def limits(dtype: str) -> Any:
     names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
     fields |= BFLOAT16 if dtype == "bfloat16" else {name: float(getattr(np.finfo(dtype), name)) for name in names}
     return record("finfo", f"finfo({', '.join(f'{name}={fields[name]:g}' for name in names)}, dtype={dtype})", fields)
+
+
+@native("torch.nan_to_num")
+def nan_to_num(run: Run, input: Tensor, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Return other numbers for nan, inf and -inf: for these by themselves the largest of the tensor's type."""
+    most = run.attribute(limits(input.dtype), "max")
+    bounds = most if posinf is None else posinf, -most if neginf is None else neginf
+    return run.function("nan_to_num", input, nan, *bounds)
+
+
+METHODS["nan_to_num"] = nan_to_num
 
 
 def set_default_dtype(run: Run, dtype: DType) -> None:
@@ -524,10 +603,11 @@ TABLE |= {
         ("torch.compile", "torch.jit.script", "torch.jit.trace"),
         lambda run, function=None, *_, **__: function if function is not None else lambda run, function: function,
     ),
-    "torch.cuda.device_count": always(0), "torch.get_num_threads": always(1),
+    "torch.cuda.device_count": always(0), "torch.accelerator.device_count": always(0),
+    "torch.accelerator.current_accelerator": always(None), "torch.get_num_threads": always(1),
     **dict.fromkeys((
         "torch.cuda.is_available", "torch.backends.mps.is_available", "torch.mps.is_available",
-        "torch.cuda.is_initialized",
+        "torch.cuda.is_initialized", "torch.accelerator.is_available",
     ), always(False)),
     **dict.fromkeys((
         "torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.set_num_threads",

@@ -38,6 +38,7 @@ from gradcli.runner.values import (
     Tensor,
     ask,
     category,
+    is_scalar,
     own,
     rounded,
 )
@@ -225,7 +226,7 @@ def type_of(_run: Run, x: Any) -> Any:
         if x.library == "torch":
             return PARAMETER if x.extra is not None and x.extra.parameter else TENSOR
         if x.library == "numpy":
-            return NDARRAY if x.shape else scalar_class(x.dtype)
+            return scalar_class(x.dtype) if is_scalar(x) else NDARRAY
         return FLOAT if x.library == "python" else JAX_ARRAY
     if isinstance(x, Foreign):
         return x
@@ -236,7 +237,9 @@ def type_of(_run: Run, x: Any) -> Any:
 
 
 def type_name(x: Any) -> str:
-    """Return what Python calls the type of a value, for messages."""
+    """Return what Python calls the type of a value, for messages: of what gradcli has not, nobody knows it."""
+    if isinstance(x, Foreign):
+        raise x.needed()
     kind = type_of(None, x)  # type: ignore[arg-type]
     in_full = isinstance(kind, Class) and kind.qualified.startswith(("numpy.", "collections."))
     return str(kind.qualified if in_full and kind.name != "Counter" else kind.name)
@@ -265,7 +268,7 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
     if isinstance(kinds, Foreign):
         return isinstance(own, Class) and is_abstract(own.name, kinds)
     if isinstance(kinds, DType):
-        is_number = isinstance(x, Tensor) and (x.library == "jax" or (x.library == "numpy" and not x.shape))
+        is_number = isinstance(x, Tensor) and (x.library == "jax" or (x.library == "numpy" and is_scalar(x)))
         return is_number and x.dtype == kinds.name
     if isinstance(kinds, int | float | str | list | dict):
         run.fail("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union")
@@ -281,6 +284,10 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
 @builtin
 def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: Any = False) -> None:
     text = (" " if sep is None else sep).join([to_str(run, value) for value in values]) + ("\n" if end is None else end)
+    if run.traced and any(isinstance(value, Tensor) for value in values):
+        run.note(
+            "warning", "JAX runs a print inside of jax.jit once for each shape, and shows tracers there, no numbers"
+        )
     if file is None or getattr(file, "name", "") == "sys.stdout":
         run.print(text)
     elif not isinstance(file, Foreign):
@@ -463,6 +470,14 @@ def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
     return or_default(lambda: run.attribute(x, name), "AttributeError", default)
 
 
+def names_of_object(run: Run, x: Any) -> Any:
+    """Return the names that an object of the script's has; those of anything else are refused where they are read."""
+    if isinstance(x, Instance):
+        return sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)})
+    run.unknown.add("dir")
+    return Foreign("dir")
+
+
 @builtin
 def vars_(run: Run, x: Instance | None = None) -> dict[str, Any]:
     if x is None:
@@ -531,7 +546,7 @@ BUILTINS |= {
     "isinstance": is_kind, "format": format_value,
     "hasattr": lambda run, x, name: getattr_(run, x, name, UNBOUND) is not UNBOUND,
     "delattr": lambda run, x, name: run.delete_attribute(x, name),
-    "dir": lambda run, x: sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)}),
+    "dir": names_of_object,
     "chr": lambda run, code: chr(code), "ord": lambda run, character: ord(character),
     "bin": lambda run, x: bin(x), "hex": lambda run, x: hex(x), "oct": lambda run, x: oct(x),
     "ascii": lambda run, x: to_repr(run, x).encode("ascii", "backslashreplace").decode(),

@@ -89,6 +89,7 @@ def walk(run: Run, value: Any) -> Any:
     if isinstance(value, Pair | Parts):
         return list(value)  # type: ignore[call-overload]
     if isinstance(value, Foreign):
+        run.require(value)
         return walk(run, value.items) if isinstance(value, Progress) else []
     if hasattr(type(value), "__next__") or type(value) in VIEWS:
         return with_keys(run, value)
@@ -279,8 +280,11 @@ def of_items(run: Run, base: Any, method: str, key: Any, *values: Any) -> Any:
 
 
 # ---- entries of tensors
-def key_of(run: Run, x: Tensor, key: Any) -> Any:
-    """Return a checked index of a tensor; PyTorch takes a list of tensors, lists or slices for a tuple."""
+def key_of(run: Run, x: Tensor, key: Any, *, reads: bool = False) -> Any:
+    """Return a checked index of a tensor; PyTorch takes a list of tensors, lists or slices for a tuple.
+
+    Where JAX ``reads`` beyond the end of an axis, it has the entry at the end.
+    """
     if type(key) is list and x.library == "torch" and len(key) < LONGEST_TUPLE:
         several = any(item is None or item is ... or isinstance(item, Tensor | list | tuple | slice) for item in key)
         key = tuple(key) if several else key
@@ -304,7 +308,7 @@ def key_of(run: Run, x: Tensor, key: Any) -> Any:
                 run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
             run.fail_as("index number")
         run.fail_as("many indices" if x.library == "torch" else "many places", axes, used)
-    check_bounds(run, x, parts, used)
+    check_bounds(run, x, parts, used, cuts=reads and x.library == "jax")
     return index_key(run.f, x.node if type(x.node) in NODES else np.asarray(x.node), parts, single)
 
 
@@ -323,13 +327,16 @@ def index_part(run: Run, part: Any) -> Any:
     return part
 
 
-def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
-    """Raise the exception for an integer beyond an axis, and PyTorch's for lists, masks and steps that do not fit."""
+def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int, *, cuts: bool) -> None:
+    """Raise the exception for an integer beyond an axis, and PyTorch's for lists, masks and steps that do not fit.
+
+    One that ``cuts`` puts the ends of an axis among the parts in the place of what is beyond it.
+    """
     axis, torch = 0, x.library == "torch"
     arrays = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
     if len(arrays) > 1 and torch:
         check_together(run, arrays)
-    for part in parts:
+    for k, part in enumerate(parts):
         if part is Ellipsis:
             axis += len(x.shape) - used
         elif isinstance(part, np.ndarray) and part.dtype == np.bool_:
@@ -339,16 +346,26 @@ def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int) -> None:
                 run.fail_as("mask", list(part.shape), place, list(x.shape), axis + place)
             axis += part.ndim
         elif part is not None and type(part) is not bool:
-            length = x.shape[axis] if axis < len(x.shape) else 0
-            bad = [part] if type(part) is int and not -length <= part < length else []
-            if isinstance(part, np.ndarray) and torch:
-                bad = part[(part < -length) | (part >= length)].ravel().tolist()
-            if bad:
-                word = "dimension" if torch else "axis"
-                run.fail("IndexError", f"index {bad[0]} is out of bounds for {word} {axis} with size {length}")
-            if isinstance(part, slice) and torch and isinstance(part.step, int) and part.step <= 0:
-                run.fail("ValueError", "step must be greater than zero" if part.step else "slice step cannot be zero")
+            parts[k] = part_within(run, x, part, axis, cuts)
             axis += 1
+
+
+def part_within(run: Run, x: Tensor, part: Any, axis: int, cuts: bool) -> Any:
+    """Return a part of an index, an integer, a list of them or a slice, as it stands within an axis."""
+    length, torch = x.shape[axis] if axis < len(x.shape) else 0, x.library == "torch"
+    if isinstance(part, slice):
+        if torch and isinstance(part.step, int) and part.step <= 0:
+            run.fail("ValueError", "step must be greater than zero" if part.step else "slice step cannot be zero")
+        return part
+    if cuts and length:
+        cut = np.clip(part, -length, length - 1)
+        return cut if isinstance(part, np.ndarray) else int(cut)
+    places = np.ravel(part) if torch or type(part) is int else np.zeros(0)
+    bad = places[(places < -length) | (places >= length)]
+    if bad.size:
+        word = "dimension" if torch else "axis"
+        run.fail("IndexError", f"index {bad[0]} is out of bounds for {word} {axis} with size {length}")
+    return part
 
 
 def check_together(run: Run, arrays: list[Any]) -> None:
@@ -376,7 +393,7 @@ def entry(run: Run, x: Tensor, key: Any) -> Any:
             x.dtype,
             "SelectBackward0",
         )
-    place = key_of(run, x, key)
+    place = key_of(run, x, key, reads=True)
     if not basic(place):
         made = f(INDEX, node if type(node) in NODES else np.asarray(node), key=place)
         return Tensor(made, x.dtype, x.library, "index")
@@ -402,8 +419,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
         run.fail_as("no entry", type(value).__name__, TITLES[x.dtype][0])
     change = value if isinstance(value, Tensor) else run.array_of(value, x.library if x.library != "torch" else "numpy")
     node = change.node if category(x.dtype) >= 2 else as_dtype(np.asarray(value_of(change.node)), x.dtype)
-    if x.base is None:
-        run.refuse_leaf(x, "a view of a leaf")
+    run.refuse_leaf(x, "a view of a leaf")
     shape, target = np.shape(value_of(node)), np.empty(x.shape, np.bool_)[place]
     if not fits(shape, np.shape(target)):
         refuse_shape(run, x, change, shape, np.shape(target), place)

@@ -22,7 +22,7 @@ from gradcli.language.arithmetic import inverted
 from gradcli.language.arithmetic import negative as table_negative
 from gradcli.language.calls import BINARY, COMPARE, MASKS
 from gradcli.ops import OPERATORS
-from gradcli.ops.declare import NOTHING, Entries, Exactly, Op, Piecewise, Said, value_of
+from gradcli.ops.declare import Entries, Exactly, Op, Piecewise, Said, value_of
 from gradcli.records import replace
 from gradcli.runner import numpy_values
 from gradcli.runner.exceptions import in_names_of, torch_error
@@ -61,7 +61,6 @@ CUT = Op(
     lambda *_values, made, **_static: made,
     lambda _k: lambda *_values, refuse, **_static: refuse(),
     lambda at: at.static["refuse"](),
-    reads=NOTHING,
     entries=Entries(index=Said()),
     exact=Exactly(
         pieces=Piecewise(lambda *_values, made, **_static: made, lambda piece, *_values, **_static: piece, held=True)
@@ -233,6 +232,7 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
             return made
     if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
+    run.require(a, b)
     if sign in ("==", "!="):
         return same_objects(run, sign, a, b)
     if sign == "|" and isinstance(a, KINDS_OF_TYPES) and isinstance(b, KINDS_OF_TYPES):
@@ -605,6 +605,7 @@ def negative(run: Run, a: Any, sign: str) -> Any:
     if isinstance(a, PLAIN) and not (sign == "~" and isinstance(a, float)):
         return -a if sign == "-" else +a if sign == "+" else ~int(a)
     if isinstance(a, Foreign):
+        run.require(a)
         return a
     if isinstance(a, Counter) and sign != "~":
         return -a if sign == "-" else +a
@@ -616,8 +617,8 @@ def negative_tensor(run: Run, a: Tensor, sign: str) -> Any:
     op = OPERATORS[sign, 1]
     if a.library == "torch" and a.dtype in FLOATS and sign == "~":
         run.fail("TypeError", "~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    if a.library == "torch" and a.dtype == "bool" and sign == "-":
-        run.fail_as("negative mask")
+    if a.library in ("torch", "jax") and a.dtype == "bool" and sign == "-":
+        run.fail_as("negative mask" if a.library == "torch" else "jax negative mask")
     if sign == "~" and category(a.dtype) == 1:
         return run.make(~np.asarray(a.value, np.int64), a.dtype, a.library)
     if sign == "-" and a.library == "numpy" and not flows(a):
@@ -646,6 +647,7 @@ def truth(run: Run, x: Any) -> bool:
     for name in ("__bool__", "__len__") if isinstance(x, Instance | Hosted) else ():
         if (made := ask(run, x, name)) is not UNBOUND:
             return bool(made)
+    run.require(x)
     return bool(x)
 
 

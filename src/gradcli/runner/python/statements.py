@@ -339,7 +339,8 @@ class Statements(Expressions):
     def run_ImportFrom(self, node: ast.ImportFrom) -> Any:
         module = node.module or ""
         if any(item.name == "*" for item in node.names):
-            return lambda regs: regs[0].stars.append(module)
+            names = ["matplotlib.pyplot", "numpy", "numpy.random"] if module.endswith("pylab") else [module]
+            return lambda regs: regs[0].stars.extend(names)
         parts = [(item.name, self.store(item.asname or item.name)) for item in node.names]
 
         def run(regs: Frame) -> None:
