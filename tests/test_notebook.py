@@ -55,7 +55,7 @@ def test_an_error_of_a_cell_is_shown_without_the_code_of_gradcli(in_ipython):
     ("%gradcli W @ x --x=1,2 --v w --wrt x", "{'x': [31.0, 42.0]}"),
     ("%gradcli {'a': x}['a']**2 --x '3.0'", "{'x': 6.0}"),
     ("%%gradcli --x 3. --wrt x\\nx**2", "{'x': 6.0}"),
-    ("%gradcli x**2 x=3 --x", "error: '--x' is not NAME=VALUE\nhelp: for example %%gradcli x='1, 2' v=1,10"),
+    ("%gradcli x --t", "has no other options\nhelp: for example %%gradcli x='1, 2' v=1,10; for the others !gradcli"),
     ("%gradcli sinn(x) --x 2", "error: unknown function 'sinn'\n  |\n1 | sinn(x)\n  | ^^^^\nhelp: did you mean 'sin'?"),
 ])  # fmt: skip
 def test_a_line_is_explained_with_the_values_after_it(in_ipython, magic, printed):

@@ -52,8 +52,8 @@ def given_values(line: str) -> dict[str, str]:
         gives = GIVES.fullmatch(word)
         text = None if gives is None else gives[2] or (next(words, None) if word.startswith("--") else None)
         if gives is not None and not text and word.startswith("--"):
-            other = "options of the command line, such as --steps, go with !gradcli explain"
-            raise GradcliError("option", f"{word[:40]} has no value", hint=f"{hint}; {other}")
+            message = f"{word[:40]} has no value, and a magic has no other options"
+            raise GradcliError("option", message, hint=f"{hint}; for the others !gradcli")
         if gives is None or not text:
             raise GradcliError("option", f"'{word[:40]}' is not NAME=VALUE", hint=hint)
         result[gives[1]] = text

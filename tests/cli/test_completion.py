@@ -49,6 +49,7 @@ ROWS = {  # the line before the cursor: some of what may follow, and what may no
     "gradcli explain 'unclosed": (set(), {"--json"}),
     "gradcli explain '(' --": ({"--json"}, set()),
     "gradcli nonsense --": (set(), {"--json"}),
+    "gradcli x**2 --": ({"--steps", "--x"}, set()),
 }
 
 

@@ -74,7 +74,7 @@ def no_option(flag: str, value: str | None, command: str, program: str | None) -
         hint = "check counts how many digits are right; --tolerance 1e-5 is for what --expect has"
     elif command in ("batch", "schema") and flag in ("--json", "--format", "-F"):
         hint = "leave it out: what it prints is JSON already"
-    elif elsewhere:
+    elif elsewhere and not synonym(name, command):
         hint = have_it(elsewhere)
     if hint is not None:
         return GradcliError("option", f"{command} has no {flag}", hint=hint)
@@ -368,7 +368,7 @@ def joined(words: list[str]) -> list[str]:
 def candidates(words: list[str], incomplete: str, commands: Mapping[str, str]) -> list[Candidate]:
     """Return what may stand after ``words`` in place of a word that is ``incomplete``."""
     name = next((word for word in words if word in COMMANDS), None)
-    if name is None and words and words[0] not in (*ROOT, "help"):
+    if name is None and words and not re.fullmatch(r"-*[A-Za-z][A-Za-z_-]*", words[0]):  # a program stands first
         name, words = "explain", ["explain", *words]
     if name is None:
         return [Candidate(*one) for one in (ROOT if incomplete.startswith("-") else commands).items()]
