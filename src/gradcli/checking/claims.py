@@ -309,11 +309,7 @@ def read_claims(
     free = compile_text(text, budget=bounds)[0].text.free(values)
     if free.keys() - values.keys() or (free and not is_script(text)):
         return None
-    values = read_given(text, values, asked.wrt, seed=asked.seed, budget=bounds)
-    settings: dict[str, Any] = {
-        "seed": asked.seed, "given": {name: value for name, value in values.items() if name in free},
-        "others": {name: value for name, value in values.items() if name not in free}, "budget": bounds,
-    }  # fmt: skip
+    settings = read_given(text, values, asked.wrt, seed=asked.seed, budget=bounds)
     observed = observe(text, settings)
     calls = derivative_calls(observed.ended)
     of = asked.of or output_name(calls, observed.numbers)

@@ -303,11 +303,11 @@ def run(env: Environment, typed: Typed) -> int:
     bounds = budget_from(typed["budget"], BOUNDS)
     text = "\n".join(cells := read_script(env, typed["program"]))
     values = read_values(env, typed["set_values"], bounds, [])
-    values = read_given(text, values, as_typed=True, seed=typed["seed"], budget=bounds)
+    settings = read_given(text, values, as_typed=True, seed=typed["seed"], budget=bounds)
     encoding = env.encoding(env.stderr)
     with contextlib.ExitStack() as last:
         last.callback(flush, env)
-        ended = run_script(text, emitter(env), given=values, seed=typed["seed"], budget=bounds)
+        ended = run_script(text, emitter(env), **settings)
     if ended.raised is not None:
         words = " ".join(ended.raised.text.split("\n")).strip()
         complain(env, inert(f"{ended.raised.name}: {words}" if words else ended.raised.name, "", encoding))

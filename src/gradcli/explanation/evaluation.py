@@ -259,8 +259,8 @@ class Function:
         except GradcliError:
             for name in late:
                 require_finite(name, arrays[name])
-            fixed = self.wrt if self.wrt != self.program.wrt else None
-            if formula or not self.program.settle(whole, fixed):
+            fixed = None if self.wrt is self.program.wrt else self.wrt
+            if formula or self.program.whole or not self.program.settle(whole, fixed):
                 raise
             self.wrt = fixed or self.program.wrt
             return self.evaluate(values, record, strict)

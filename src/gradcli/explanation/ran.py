@@ -86,8 +86,8 @@ def run_text(
     named = isinstance(script, Path) or ("\n" not in script and script.endswith(".py"))
     text = Path(script).read_text(encoding="utf-8") if named else str(script)
     printed: list[str] = []
-    values = read_given(text, inputs or {}, seed=seed, budget=budget or BOUNDS)
-    ended = run_script(text, printed.append, given=values, seed=seed, budget=budget or BOUNDS)
+    settings = read_given(text, inputs or {}, as_typed=True, seed=seed, budget=budget or BOUNDS)
+    ended = run_script(text, printed.append, **settings)
     if ended.refused is not None:
         raise ended.refused
-    return Ran(text, ended, "".join(printed), answer, Asked(seed=seed), values)
+    return Ran(text, ended, "".join(printed), answer, Asked(seed=seed), inputs or {})

@@ -276,11 +276,10 @@ class ScriptProgram:
                 return error.message
             return None
 
-        before = self.whole
         settled = settle_integers(inputs, frozenset(wrt or ()), attempt) if inputs.keys() == self.inputs.keys() else {}
         self.whole = frozenset(name for name, array in settled.items() if array.dtype.kind == "i")
         self.wrt = self.wrt and tuple(name for name in self.wrt if name not in self.whole)
-        return self.whole != before
+        return bool(self.whole)
 
     def enter_given(self, run: Run) -> None:
         """Give the run the variables that the script leaves free."""

@@ -260,21 +260,23 @@ def read_given(
 ) -> dict[str, Any]:
     """Return values for a script as arrays of doubles, but of integers where it takes them as such alone.
 
-    ``wrt`` are names by which is differentiated. Where nothing is, integers stay ``as_typed``, but for leaves of
-    PyTorch. ``settings`` are those of ``run_script``.
+    They are those of variables that it leaves free, ``given``, and of ``others``, and go on with other ``settings`` to
+    ``run_script``. ``wrt`` are names by which is differentiated. Where nothing is, all are free, and integers stay
+    ``as_typed``, but for leaves of PyTorch.
     """
     free = compile_text(text, budget=settings.get("budget", BOUNDS))[0].text.free(values)
 
+    def with_values(arrays: Mapping[str, Any]) -> dict[str, Any]:
+        given = {name: array for name, array in arrays.items() if name in free or as_typed}
+        return {**settings, "given": given, "others": {k: array for k, array in arrays.items() if k not in given}}
+
     def attempt(arrays: dict[str, Any]) -> str | None:
-        sides: tuple[dict[str, Any], ...] = {}, {}
-        for name, array in arrays.items():
-            sides[name in free][name] = array
-        error = run_script(text, given=sides[True], others=sides[False], **settings).raised
+        error = run_script(text, **with_values(arrays)).raised
         return None if error is None else error.text
 
     leaves = library_of_text(text) == "torch"
     typed = [name for name, value in values.items() if as_typed and not (leaves and np.ndim(value))]
-    return settle_integers(values, {*wrt, *(values.keys() - free.keys())}, attempt, typed)
+    return with_values(settle_integers(values, {*wrt, *(values.keys() - free.keys())}, attempt, typed))
 
 
 # ---- what a recorded run tells of its assignments
