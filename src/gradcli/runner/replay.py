@@ -246,7 +246,7 @@ class ScriptProgram:
         self.computed = frozenset(run.story.computed)
         inputs = [node for node in graph.nodes if type(node) is Input]
         self.origins = {
-            way: [str(node.name) for node in inputs if any(node.owner is tensor for tensor in tensors)]
+            way: [str(node.name) for node in inputs if id(node.owner) in tensors]
             for way, tensors in run.story.leaves.items()
         }
         if self.joined:
@@ -335,8 +335,7 @@ class ScriptProgram:
         rest = [t for t in stopped.inputs or () if type(t.node) is Input and all(t is not owner for owner in owners)]
         reached += [t.node for t in rest if all(t.node is not n for n in reached)]  # nothing flows to these
         for tensors in run.story.leaves.values():  # of several values of a variable the last has its name
-            values = set(map(id, tensors))
-            places = [k for k, n in enumerate(reached) if id(n.owner) in values]
+            places = [k for k, n in enumerate(reached) if id(n.owner) in tensors]
             latest = sorted((reached[k] for k in places), key=lambda n: n.index, reverse=True)
             for k, node in zip(places, latest, strict=True):
                 reached[k] = node

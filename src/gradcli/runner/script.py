@@ -333,7 +333,8 @@ class Story:
         self.computed: set[str] = set()
         self.stop: tuple[str, int] | None = None
         self.counts: Counter[str] = Counter()
-        self.leaves: dict[str, list[Tensor]] = {}
+        self.leaves: dict[str, dict[int, Tensor]] = {}
+        self.constants: dict[str, set[int]] = {}
         self.gradients = gradients
         self.gradient_roots = {root_of(way) for way in gradients}
         self.gradient_nodes: set[int] = set()
@@ -393,7 +394,7 @@ class Story:
 
     def way_of_leaf(self, leaf: Tensor) -> str | None:
         """Return which variable of ``traced`` a leaf is the value of."""
-        return next((way for way, leaves in self.leaves.items() if any(one is leaf for one in leaves)), None)
+        return next((way for way, leaves in self.leaves.items() if id(leaf) in leaves), None)
 
     def is_update(self, node: Any, name: str, by_gradient: bool = False) -> bool:
         """Return whether a value is computed from the variable's earlier one by way of gradients, or from it alone.
@@ -402,7 +403,6 @@ class Story:
         """
         if name not in self.leaves:
             return False
-        earlier = set(map(id, self.leaves[name]))
         self.note_gradients()
         seen: set[int] = set()
         others = False
@@ -415,7 +415,7 @@ class Story:
             if one.index in self.gradient_nodes:
                 return True
             if one.op is None:
-                others = others or id(one.owner) not in earlier
+                others = others or id(one.owner) not in self.leaves[name]
             else:
                 rest.extend(argument for argument in one.arguments if type(argument) in NODES)
         return not (others or by_gradient)
@@ -453,14 +453,21 @@ class Story:
         if not own:
             self.note_version(name, value)
         if isinstance(value, Tensor) and type(value.node) is np.ndarray and value.shape and name.isidentifier():
-            constants, numbers = run.graph.constants, itertools.count(2)
-            called = name
-            while called in constants and constants[called] is not value.node:  # another of the same name
-                called = f"{name}{next(numbers)}"
-            constants[called] = value.node
+            self.name_constant(run.graph.constants, name, value.node)
         if isinstance(value, Tensor) and type(value.node) in NODES and name.isidentifier() and name != LAST:
             self.bind(run, name, value.node)
         return value
+
+    def name_constant(self, constants: dict[str, Any], name: str, array: Any) -> None:
+        """Enter an array under a name, which has a number where another has it."""
+        entered = self.constants.setdefault(name, set())
+        if id(array) in entered:
+            return
+        called, numbers = name, itertools.count(max(len(entered) + 1, 2))
+        while called in constants and constants[called] is not array:
+            called = f"{name}{next(numbers)}"
+        constants[called] = array  # which keeps its id
+        entered.add(id(array))
 
     def note_version(self, name: str, value: Any) -> None:
         """Note what a watched variable was given."""
@@ -592,7 +599,7 @@ def as_leaf(run: Run, value: Any, name: str) -> Any:
         run.story.sources[source] = made
     node = made.node if isinstance(made, Tensor) else None
     if type(node) is Input and node.owner is not None:
-        run.story.leaves.setdefault(name, []).append(node.owner)
+        run.story.leaves.setdefault(name, {})[id(node.owner)] = node.owner
     return made
 
 
