@@ -84,7 +84,7 @@ def read_script(
     free = code.text.free(values)
     refuse_others(values.keys() - free.keys(), code)
     missing = [name for name in free if name not in values]
-    settings = read_given(text, values, wrt or (), seed=asked.seed, budget=budget)
+    settings = read_given(text, values, wrt or (), last=LAST, seed=asked.seed, budget=budget)
     refuse_unknown_functions(code, place, {name: free[name] for name in missing})
     traced = frozenset(wrt or ()) - free.keys() if asked.of is not None else frozenset()
     if missing or asked.of is not None:

@@ -53,7 +53,7 @@ def as_array(name: str, value: object) -> Array:
         return result.astype(np.float64)[()]
 
 
-WANTS_INTEGERS = r"integer|\bint(?:32|64)?\b|\blong\b|Long|format code '[bdox]'"
+WANTS_INTEGERS = r"integer|\bint(?:s|32|64)?\b|\blong\b|Long|format code '[bdox]'|out of range in self|shape '\[<"
 MISREAD = rf"{WANTS_INTEGERS}|require grad"
 """What exceptions say of a float in the place of an index, a label or a count, and where all floats were taken so."""
 MOST_TRIED = 40

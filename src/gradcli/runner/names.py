@@ -429,7 +429,7 @@ def free_value(run: Run, name: str, value: Any) -> Any:
     if not again and (whole or library != "torch"):
         return value.item() if library == "python" else run.make(value, library=library)
     if whole:
-        return run.enter_integers(value, library)
+        return run.enter_integers(name, value, library)
     dtype = "float32" if library in ("torch", "jax") else "float64"
     return run.enter_leaf(Tensor(value, dtype, library) if again else run.make(value.astype(np.float64)))
 

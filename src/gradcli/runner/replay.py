@@ -328,7 +328,7 @@ class ScriptProgram:
         """Settle what the leaves that the output reaches are called, on the first run."""
         node = output.node
         reached = [n for n in reversed(swept(node)) if type(n) is Input] if type(node) in NODES and node.active else []
-        given = [run.given[name].node for name in self.free if type(run.given[name].node) is Input]
+        given = [n for n in run.graph.nodes[: len(self.free)] if type(n) is Input]
         reached = [*given, *(n for n in reached if all(n is not one for one in given))]  # what is given is an input
         asked = {id(t) for t in stopped.inputs or ()}
         owners = [n.owner for n in reached]

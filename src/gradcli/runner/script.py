@@ -256,22 +256,23 @@ def run_script(
 
 
 def read_given(
-    text: str, values: Mapping[str, Any], wrt: Iterable[str] = (), as_typed: bool = False, **settings: Any
-) -> dict[str, Any]:
+    text: str, values: Mapping[str, Any], wrt: Iterable[str] = (), as_typed: bool = False, last: str | None = None,
+    **settings: Any,
+) -> dict[str, Any]:  # fmt: skip
     """Return values for a script as arrays of doubles, but of integers where it takes them as such alone.
 
     They are those of variables that it leaves free, ``given``, and of ``others``, and go on with other ``settings`` to
     ``run_script``. ``wrt`` are names by which is differentiated. Where nothing is, all are free, and integers stay
     ``as_typed``, but for leaves of PyTorch.
     """
-    free = compile_text(text, budget=settings.get("budget", BOUNDS))[0].text.free(values)
+    free = compile_text(text, budget=settings.get("budget", BOUNDS), last=last)[0].text.free(values)
 
     def with_values(arrays: Mapping[str, Any]) -> dict[str, Any]:
         given = {name: array for name, array in arrays.items() if name in free or as_typed}
         return {**settings, "given": given, "others": {k: array for k, array in arrays.items() if k not in given}}
 
     def attempt(arrays: dict[str, Any]) -> str | None:
-        error = run_script(text, **with_values(arrays)).raised
+        error = run_script(text, last=last, **with_values(arrays)).raised
         return None if error is None else error.text
 
     leaves = library_of_text(text) == "torch"

@@ -292,7 +292,8 @@ class FunctionProgram(ScriptProgram):
             value = run.replay.leaf(number, np.float64(0.0) if leaf.value is None else leaf.value)
             run.ordinal = number
             if key in self.whole:
-                run.given[leaf.name] = run.enter_integers(value, leaf.library if np.shape(value) else "python")
+                library = leaf.library if np.shape(value) else "python"
+                run.given[leaf.name] = run.enter_integers(key, value, library)
                 continue
             tensor = run.given[leaf.name] = Tensor(value, "float64", leaf.library)
             if key in self.active:
