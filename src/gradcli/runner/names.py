@@ -14,10 +14,10 @@ import numpy as np
 
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.hints import did_you_mean, instead_of
-from gradcli.language.calls import find_constant
+from gradcli.language.calls import find_constant, lacks
 from gradcli.records import dataclass, field
 from gradcli.runner.exceptions import raised
-from gradcli.runner.library import EFFECTS, HOMES, METHODS, READING, SAME, TABLE, effect_error, lacks, load, look_up
+from gradcli.runner.library import EFFECTS, HOMES, METHODS, READING, SAME, TABLE, effect_error, load, look_up
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
 from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module, Tensor, kind_of
