@@ -250,6 +250,15 @@ class Run:
             follow(self, tensor)
         return tensor
 
+    def enter_integers(self, name: str, value: Any, library: str) -> Any:
+        """Return integers as an input that no derivative flows to; many digits of them are integers again."""
+        whole = np.asarray(value, dtype=np.float64).astype(np.int64)[()]
+        node = self.graph.input(f"leaf{self.ordinal}", whole, False)
+        self.ordinal += 1
+        node.owner = Tensor(node, "int64", library)
+        extra_of(node.owner).name = name
+        return whole.item() if library == "python" else Tensor(whole, "int64", library)
+
     def write(self, tensor: Tensor, made: Any, first: int | None = None, made_by: Any = None) -> None:
         """Give a tensor other numbers in place, with their derivatives; a view gives them to what it shows.
 
