@@ -17,7 +17,19 @@ from gradcli.errors.hints import did_you_mean, instead_of
 from gradcli.language.calls import find_constant
 from gradcli.records import dataclass, field
 from gradcli.runner.exceptions import raised
-from gradcli.runner.library import EFFECTS, HOMES, METHODS, READING, SAME, TABLE, effect_error, lacks, load, look_up
+from gradcli.runner.library import (
+    EFFECTS,
+    HOMES,
+    METHODS,
+    READING,
+    SAME,
+    SHOWING_ONLY,
+    TABLE,
+    effect_error,
+    lacks,
+    load,
+    look_up,
+)
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
 from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module
@@ -389,7 +401,7 @@ def imported_from(run: Run, module: str, name: str) -> Any:
             raise raised("ImportError", f"cannot import name '{name}' from '{module}' (unknown location)")
         if root in ("torch", "numpy", "jax", "math"):
             raise unknown_member(full)
-        if root == "autograd":  # importing it alone changes no number
+        if root != "sklearn" and root not in SHOWING_ONLY:  # importing it alone changes no number
 
             def refuse(_run: Run, *_: Any, **__: Any) -> Any:
                 raise unknown_member(full)
