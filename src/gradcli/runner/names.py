@@ -373,8 +373,8 @@ def imported(run: Run, name: str, whole: str) -> Any:
     root = whole.partition(".")[0]
     if whole in MODULES or root in ("torch", "numpy", "jax"):
         if whole not in MODULES:
-            value = member(run, whole)
-            if value is UNBOUND:
+            value, (owner, _, last) = member(run, whole), whole.rpartition(".")
+            if value is UNBOUND and whole not in SHOWING and (owner != "torch" or lacks(owner, last)):
                 run.fail("ModuleNotFoundError", f"No module named '{whole}'")
         load(root)
         return Module(name)
@@ -392,7 +392,7 @@ def note_foreign(run: Run, root: str) -> None:
 def imported_from(run: Run, module: str, name: str) -> Any:
     """Return what ``from module import name`` gives."""
     root = module.partition(".")[0]
-    if (root in ROOTS and root != "scipy") or module in MODULES:
+    if module not in SHOWING and ((root in ROOTS and root != "scipy") or module in MODULES):
         full = f"{module}.{name}"
         value = member(run, full)
         if value is not UNBOUND:
@@ -407,7 +407,7 @@ def imported_from(run: Run, module: str, name: str) -> Any:
                 raise unknown_member(full)
 
             return refuse
-    note_foreign(run, root)
+    note_foreign(run, module if module in SHOWING else root)
     return Foreign(f"{module}.{name}")
 
 

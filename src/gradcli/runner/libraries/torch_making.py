@@ -603,6 +603,7 @@ TABLE |= {
         ("torch.compile", "torch.jit.script", "torch.jit.trace"),
         lambda run, function=None, *_, **__: function if function is not None else lambda run, function: function,
     ),
+    **{f"torch.cuda.{what}memory_{kind}": always(0) for what in ("", "max_") for kind in ("allocated", "reserved")},
     "torch.cuda.device_count": always(0), "torch.accelerator.device_count": always(0),
     "torch.accelerator.current_accelerator": always(None), "torch.get_num_threads": always(1),
     **dict.fromkeys((
