@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from oracles import DATA
+from oracles import DATA, cases
+
+TABLES = cases("kinds.toml")
 
 RECORDED = "torch_kinds.json"
 SHARE = 8
@@ -81,17 +83,10 @@ def writes() -> Iterator[Row]:
 
 # One argument: those that PyTorch and NumPy both have, those of PyTorch alone (F. where they are called so), and those
 # that are spelled otherwise in NumPy. A call's ``{}`` is a vector; of FOR_MATRICES, a matrix.
-ELEMENTWISE = """
-sin cos tan sinh cosh tanh exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sinc abs sign floor ceil
-trunc round deg2rad rad2deg
-"""
-OF_TORCH_ALONE = """
-neg rsqrt erf sigmoid relu F.logsigmoid F.silu F.softsign F.leaky_relu F.elu F.softplus F.gelu F.hardtanh
-F.hardsigmoid F.hardswish F.hardshrink F.softshrink F.tanhshrink F.celu F.mish F.relu6 F.selu F.rrelu F.softmin
-frac erfc erfinv special.ndtr lgamma digamma logit
-"""
+ELEMENTWISE = TABLES["ELEMENTWISE"]
+OF_TORCH_ALONE = TABLES["OF_TORCH_ALONE"]
 INVERSE = {f"a{name}": f"arc{name}" for name in ["sin", "cos", "tan", "sinh", "cosh", "tanh"]}
-UNARY = {**{name: name for name in ELEMENTWISE.split()}, **INVERSE, **dict.fromkeys(OF_TORCH_ALONE.split())}
+UNARY = {**{name: name for name in ELEMENTWISE}, **INVERSE, **dict.fromkeys(OF_TORCH_ALONE)}
 BOTH = "isnan sum prod mean argmax argmin any all amax amin cumsum ravel squeeze diag clone"
 TORCH = "max min median sort detach t var std norm logsumexp softmax log_softmax cumprod flatten"
 SPELLED = {"amax": "max", "amin": "min", "clone": "copy"}
@@ -99,13 +94,7 @@ NUMPY = {**UNARY, **{name: SPELLED.get(name, name) for name in BOTH.split()}, **
 NEED_DIM = ("cumsum", "cumprod", "logsumexp", "softmax", "log_softmax")
 FOR_MATRICES = {"tril": "tril", "triu": "triu", "trace": "trace", "diagonal": "diagonal", "inverse": "linalg.inv",
                 "det": "linalg.det", "linalg.norm": "linalg.norm"}  # fmt: skip
-PAIRS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "remainder": "remainder", "pow": "power",
-    "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin", "atan2": "arctan2", "hypot": "hypot",
-    "logaddexp": "logaddexp", "xlogy": None, "heaviside": "heaviside",
-    "matmul": "matmul", "inner": "inner", "outer": "outer", "F.mse_loss": None,
-    "F.l1_loss": None, "F.huber_loss": None, "F.binary_cross_entropy": None, "F.binary_cross_entropy_with_logits": None,
-}  # fmt: skip
+PAIRS = TABLES["PAIRS"]
 VECTORS = ("(u > 0)", "(u < 9)", "argmax(M, dim=1)", "w")
 
 
@@ -122,7 +111,7 @@ def functions() -> Iterator[Row]:
         yield Row(f"{name}({x})", f"torch.{name}({torch})", f"np.{numpy}({x.replace('[M, N]', 'np.stack([M, N])')})")
     for (name, numpy), x, y in product(PAIRS.items(), VECTORS, VECTORS):
         torch = name if "." in name else f"torch.{name}"
-        yield Row(f"{name}({x}, {y})", f"{torch}({x}, {y})", numpy and f"np.{numpy}({x}, {y})")
+        yield Row(f"{name}({x}, {y})", f"{torch}({x}, {y})", f"np.{numpy}({x}, {y})" if numpy else None)
     for name, x, y in product(("stack", "cat"), VECTORS, VECTORS):
         yield Row(
             f"{name}([{x}, {y}])",
@@ -140,55 +129,14 @@ NUMBERS = ("0", "2", "True", "2.5", "-1.5", "argmax(u)", "(u[0] > 0)", "u[0]")
 LIKE = ("argmax(M, dim=1)", "(u > 0)", "(u*1)")
 
 
-def texts(rows: str) -> list[str]:
-    """Return texts, one a line or several with bars between."""
-    return [text.strip() for text in rows.strip().replace("\n", " | ").split(" | ")]
-
-
-FILLED = texts("""
-{l}.full((2,), {n}) | {l}.full(2, {n}) | {l}.full({shape}=(2,), fill_value={n}) | {l}.full((), {n})
-""")
-OF_TORCH = texts("""
-{x}.new_full((2,), {n}) | {x}.masked_fill(u > 0, {n}) | {x}.clone().fill_({n})
-{x}.index_fill(0, torch.tensor([0]), {n})
-""")
-BETWEEN = texts("""
-F.pad({x}, (1, 1), value={n}) | torch.clamp({x}, {n}) | torch.clamp({x}, max={n})
-""")
-WITHOUT = texts("""
-torch.zeros_like({x}) | torch.ones_like({x}) | torch.empty_like({x})*0 | {x}.new_zeros(2) | {x}.new_ones((2,))
-{x}.new_tensor([1, 2]) | {x}.new_tensor([1.5]) | {x}.long() | {x}.int() | {x}.bool() | {x}.double()
-{x}.to(torch.long) | {x}.to(torch.bool) | {x}.to(torch.float64) | {x}.type(torch.int64) | torch.tensor({x}.tolist())
-torch.tensor([{x}[0].item(), 1]) | torch.diag({x}) | torch.tril(torch.stack([{x}, {x}])) | torch.zeros(2).to({x})
-torch.ones(2).type_as({x}) | torch.repeat_interleave({x}, 2) | torch.flip({x}, (0,)) | torch.roll({x}, 1)
-torch.tile({x}, (2,)) | torch.nonzero({x}) | torch.broadcast_to({x}, (2, 2)) | torch.zeros(2, dtype={x}.dtype)
-torch.full((2,), 1, dtype={x}.dtype) | torch.arange(3).to({x}.dtype)
-""")
-WITHOUT_NUMPY = texts("""
-np.zeros_like({x}) | np.ones_like({x}) | np.array({x}) | np.asarray({x}) | np.diag({x}) | np.repeat({x}, 2)
-np.tile({x}, 2) | np.roll({x}, 1) | {x}.astype(int) | {x}.astype(bool) | {x}.astype(float) | np.pad({x}, 1)
-np.zeros(2, dtype={x}.dtype) | np.full(2, 1, dtype=bool)
-""")
-OF_NONE = texts("""
-torch.arange(3) | torch.arange(3.) | torch.arange(0, 3, 1) | torch.arange(0, 3, 0.5) | torch.eye(2)
-torch.linspace(0, 2, 3) | torch.zeros(2) | torch.ones(2) | torch.zeros(2, dtype=torch.long)
-torch.ones(2, dtype=torch.bool) | torch.eye(2, dtype=torch.long) | torch.tensor([1, 2]) | torch.tensor([1, 2.])
-torch.tensor([True, False]) | torch.tensor([1, True]) | torch.tensor(3) | torch.tensor(True)
-torch.tensor([1, 2], dtype=torch.float64) | torch.tensor([1.5, 2], dtype=torch.long) | torch.LongTensor([1, 2])
-torch.BoolTensor([1, 0]) | torch.tril_indices(2, 2) | torch.logspace(0, 2, 3) | F.one_hot(torch.tensor([0, 1]), 2)
-torch.full((2,), 2, dtype=torch.float64) | torch.full((2,), 2.5, dtype=torch.long)
-torch.arange(3, dtype=torch.float64) | torch.stack([torch.tensor(1), torch.tensor(2)]) | torch.zeros(2) > 0
-torch.bincount(torch.tensor([0, 1])) | torch.full((2,), 1 + 1) | torch.full((2,), 4 / 2) | torch.full((2,), len(u))
-""")
-OF_NONE_NUMPY = texts("""
-np.arange(3) | np.arange(3.) | np.zeros(2, dtype=int) | np.eye(2, dtype=int) | np.array([1, 2]) | np.array([1, 2.])
-np.array([True, False]) | np.asarray([1, 2]) | np.linspace(0, 2, 3) | np.identity(2) | np.array(3)
-np.full(2, 2.5, dtype=int) | np.full(2, 1 + 1) | np.logspace(0, 2, 3) | np.array([1, 2], dtype=float)
-""")
-CHOSEN = texts("""
-1, 0 | True, False | 1, 0.5 | 1, True | 0.5, 2 | 1, argmax(M, dim=1) | argmax(M, dim=1), 1.5 | u, 1 | 1, u
-(u > 0), 1 | (u > 0), True | 2.5, (u > 0) | argmax(u), 1 | u[0], 1
-""")
+FILLED = TABLES["FILLED"]
+OF_TORCH = TABLES["OF_TORCH"]
+BETWEEN = TABLES["BETWEEN"]
+WITHOUT = TABLES["WITHOUT"]
+WITHOUT_NUMPY = TABLES["WITHOUT_NUMPY"]
+OF_NONE = TABLES["OF_NONE"]
+OF_NONE_NUMPY = TABLES["OF_NONE_NUMPY"]
+CHOSEN = TABLES["CHOSEN"]
 
 
 def makers() -> Iterator[Row]:

@@ -9,14 +9,13 @@ texts are evaluated by Python: they are constants of the tests.
 import ast
 import json
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from oracles import DATA
+from oracles import DATA, by_python, by_torch
 
 RECORDED = DATA / "notebook_lines.jsonl"
 INPUTS: dict[str, Any] = {
@@ -43,26 +42,9 @@ def seed_of(shape: tuple[int, ...]) -> Any:
     return (np.cos(np.arange(np.prod(shape, dtype=int)) * 1.7 + 0.3) + 0.2).reshape(shape)
 
 
-def by_python(program: str, names: dict[str, Any]) -> Any:
-    """Return the value of the last line of a program."""
-    *body, last = ast.parse(program).body
-    assert isinstance(last, ast.Expr), program
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that are going out of use
-        exec(compile(ast.Module(body, []), "program", "exec"), names)  # noqa: S102 - constants of the tests
-        return eval(compile(ast.Expression(last.value), "program", "eval"), names)  # noqa: S307
-
-
-def by_torch(program: str) -> tuple[Any, dict[str, Any]]:
+def of_torch(program: str) -> tuple[Any, dict[str, Any]]:
     """Return y and the gradients of PyTorch."""
-    import torch
-
-    leaves = {name: torch.tensor(INPUTS[name], dtype=torch.float64, requires_grad=True) for name in names_of(program)}
-    y = by_python(program, {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np, **leaves})
-    if y.requires_grad:
-        y.backward(torch.tensor(seed_of(tuple(y.shape)), dtype=y.dtype))
-    found = {name: np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy() for name, leaf in leaves.items()}
-    return y.detach().numpy(), found
+    return by_torch(program, {name: INPUTS[name] for name in names_of(program)}, seed_of)
 
 
 def by_differences(program: str, modules: dict[str, Any], array: Callable[[Any], Any]) -> tuple[Any, dict[str, Any]]:
@@ -105,7 +87,7 @@ def by_jax(program: str) -> tuple[Any, dict[str, Any]]:
     return by_differences(program, {"np": np, "jnp": jax.numpy, "jax": jax}, jax.numpy.asarray)
 
 
-ASKED = {"torch": by_torch, "numpy": by_numpy, "jax": by_jax}
+ASKED = {"torch": of_torch, "numpy": by_numpy, "jax": by_jax}
 
 
 def short(x: Any) -> Any:

@@ -1,11 +1,13 @@
 """What the tests measure gradcli against, and the ways in which they ask it."""
 
+import ast
 import contextlib
 import io
 import json
 import math
 import os
 import tomllib
+import warnings
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +21,7 @@ from gradcli.cli.output import Environment
 from gradcli.engine.graph import Graph, Node
 from gradcli.engine.reverse import backward
 from gradcli.jacobian.composition import compose
-from gradcli.ops.declare import kept, saved
+from gradcli.ops.declare import saved_by_torch, saved_here
 
 DATA = Path(__file__).parent / "data"
 
@@ -48,17 +50,31 @@ TORCH = os.environ.get("GRADCLI_REQUIRE_TORCH") == "1" or find_spec("torch") is 
 needs_torch = pytest.mark.skipif(not TORCH, reason="PyTorch is not installed")
 
 
-def torch_gradient(program, wrt, inputs):
-    """Return the gradient of the last line of a program of our own that PyTorch has; raises what it raises."""
+def by_python(program, names):
+    """Return the value of the last line of a program of the tests, which Python runs."""
+    *body, last = ast.parse(program.replace("; ", "\n")).body
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that are going out of use, of .T, of broadcasting
+        exec(compile(ast.Module(body, []), "program", "exec"), names)  # noqa: S102
+        return eval(compile(ast.Expression(last.value), "program", "eval"), names)  # noqa: S307
+
+
+def by_torch(program, inputs, v_of=np.ones, wrt=None):
+    """Return PyTorch's y, and its gradients, zeros where there is none; ``v_of`` gives v for the shape of y."""
     torch = pytest.importorskip("torch")
-    leaves = {
-        name: torch.tensor(value, dtype=torch.float64, requires_grad=name == wrt) for name, value in inputs.items()
-    }
-    scope = {"torch": torch, "math": math, **leaves}
-    head, _, last = program.replace("; ", "\n").rpartition("\n")
-    exec(head, scope)  # noqa: S102
-    eval(last, scope).backward()  # noqa: S307
-    return leaves[wrt].grad.numpy()
+    tensors = {name: torch.tensor(value, dtype=torch.float64) for name, value in inputs.items()}
+    leaves = {name: tensors[name].requires_grad_() for name in wrt or tensors}
+    modules = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np, "math": math}
+    y = by_python(program, {**modules, **tensors})
+    if y.requires_grad:
+        y.backward(torch.tensor(v_of(tuple(y.shape)), dtype=y.dtype))
+    found = {name: np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy() for name, leaf in leaves.items()}
+    return y.detach().numpy(), found
+
+
+def named(table):
+    """Return the parameters of a test: the fields of each row of a table, which is known by its name."""
+    return [pytest.param(*row.values(), id=name) for name, row in table.items()]
 
 
 def portion(items, every):
@@ -135,8 +151,8 @@ def change(op, fields):
     """Give an op of the table other fields, and forget what was remembered of it."""
     for name, value in fields.items():
         object.__setattr__(op, name, value)
-    saved.cache_clear()
-    kept.cache_clear()
+    saved_here.cache_clear()
+    saved_by_torch.cache_clear()
 
 
 def differentiated(op, values):

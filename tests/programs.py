@@ -33,27 +33,7 @@ def elementwise(function):
 
 
 PROGRAMS = {name: OWN[name] or elementwise(FUNCTIONS[name]) for name in FUNCTIONS}
-NAMED = {  # what is named, what loops, and names that gradcli might choose for itself
-    "z = x**2 + 1; y = tanh(z)*exp(-z); y*y + z": {"x": [0.3, -0.7]},
-    "y = x\nfor i in range(4):\n    y = sin(y) + x*y\ny": {"x": 0.4},
-    "y = x*2\nwhile norm(y) < 10:\n    y = y*2\ny": {"x": [0.5, -0.2, 0.1]},
-    "h0 = tanh(x*w)\nh1 = tanh(h0*w + x)\nh2 = tanh(h1*w + h0)\nh2*h2": {"x": [0.2, 0.4], "w": [1.5, -0.5]},
-    "a = tanh(h0*x + 1)\nb = tanh(a*h1 + h0)\ntanh(b*b*a + x)*a": {"x": [0.2, 0.4], "h0": [1.0, 2.0], "h1": 0.5},
-    "x = x*x + 1\nx = tanh(x)*x\nx = exp(-x*x)*x\nx": {"x": [0.2, 1.4]},
-    "x = tanh(x*x1)\nx = tanh(x*x + x1)*x\nx = exp(-x*x)*x\nx": {"x": [0.2, 1.4], "x1": [0.7, 0.3]},
-    "dy_dh = tanh(x)\ny = dy_dh\nfor i in range(6):\n    y = tanh(y*y + dy_dh)*y\ny": {"x": [0.9, 1.4]},
-    "E = exp(S)\nN = E/sum(E)\nsin(N*N)@N": {"S": [0.1, 0.2, 0.3]},
-    "mean = x.mean()\nsigma = std(x)\nn = (x - mean)/sigma\nn*n*n": {"x": [0.1, 0.5, -0.7]},
-    "sum = x[0]*x[1]\nsum*sum": {"x": [2.0, 3.0]},
-    "s = softmax(W @ tanh(V @ x + b) + c)\ns": {"W": [[1.0, -0.5], [0.3, 0.8]], "V": [[0.2, 0.6], [-1.0, 0.4]],
-                                              "x": [0.5, -0.3], "b": [0.1, 0.2], "c": [0.0, 0.4]},
-    "a, b = x[0], x[1]; [a if a > b else b, a**b, b**a]": {"x": [0.7, 1.9]},
-    "y = zeros(3)\nfor i in range(3):\n    y[i] = x[i]**(i + 1) + (y[i - 1] if i > 0 else 0)\ny": {"x": [1.5, 0.5,
-        -2.0]},
-    "1e-20*x + 123456789.125*x**3 - x/3": {"x": [0.7, 2.0]},
-    "einsum(\"ij,j->i\", inv(A), tanh(A @ x))": {"A": [[2.0, 0.5], [-0.3, 1.0]], "x": [0.4, 0.6]},
-    "x**-2 + (-x)**3 - -x + 2**x + (x**2)**3 + x**(2**3)": {"x": 0.8},
-}  # fmt: skip
+NAMED = {row["program"]: row["inputs"] for row in cases("named_programs.toml")["NAMED"]}
 GROWING = {
     "fifteen squares": "for i in range(15):\n    x = x*x/2 + x/2\nx",
     "doublings": "for i in range(64):\n    x = x + x\nx",

@@ -13,32 +13,11 @@ import numpy as np
 
 from gradcli.ops import FUNCTIONS
 from gradcli.ops.vocabulary import load_all
-from oracles import DATA
+from oracles import DATA, cases
 
 RECORDED = "torch_shares.json"
 INPUTS = {"number": 0.7, "entry": [0.7], "cell": [[0.7]], "vector": [0.7, 0.2], "square": [[0.7, 0.2], [0.1, 0.4]]}
-ARGUMENTS = [
-    *(
-        "",
-        "0",
-        "1",
-        "-1",
-        "1.0",
-        "0, 0",
-        "1, 0",
-        "0, 1",
-        "0, 0, 1",
-        "0, 1, 1",
-        "-9., 9.",
-        "()",
-        "(0,)",
-        "(1,)",
-        "(0, 0)",
-    ),
-    *("(-1,)", "(2,)", "(1, 1)", "(2, 2)", "0, torch.tensor(0)", "0, torch.tensor([0])", "0, torch.tensor([[0]])"),
-    *("torch.tensor(0)", "torch.tensor([0])", "torch.tensor(True)", "torch.tensor([True])", "torch.tensor(1.0)"),
-    *("torch.ones(1)", "torch.ones(2)", "torch.eye(2)", "torch.float64", "a", "0, torch.tensor([0]), 0"),
-]
+ARGUMENTS = cases("share_arguments.toml")["ARGUMENTS"]
 MOST = 4
 """Arguments of a function that are tried with each input: the first that the library takes."""
 

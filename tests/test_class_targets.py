@@ -4,24 +4,9 @@ import numpy as np
 import pytest
 
 import gradcli
-from oracles import ask, flags
+from oracles import ask, cases, flags
 
-SCORES = [[1.0, 2.0, 0.5], [0.25, -1.0, 3.0]]
-WITH_CLASSES = [  # program, its inputs
-    ("cross_entropy(x, t)", {"x": SCORES, "t": [0, 2]}),
-    ("cross_entropy(x, t, label_smoothing=0.1)", {"x": SCORES, "t": [0, 2]}),
-    ("cross_entropy(x, t, ignore_index=2)", {"x": SCORES, "t": [0, 2]}),
-    ("cross_entropy(x, t)", {"x": SCORES[0], "t": 1}),
-    ("cross_entropy(W @ x, t)", {"W": SCORES, "x": [1.5, 0.5, -1.0], "t": 1}),
-    ("nll_loss(log_softmax(x, 1), t)", {"x": SCORES, "t": [1, 0]}),
-    ("multi_margin_loss(x, t)", {"x": SCORES, "t": [2, 0]}),
-    ("multilabel_margin_loss(x, t)", {"x": SCORES[0], "t": [2, 0, -1]}),
-    ("x[t]*2", {"x": SCORES[0], "t": 1}),
-    ("-log_softmax(x, 0)[t]", {"x": SCORES[0], "t": 1}),
-    ("sum(x[:, t])", {"x": SCORES, "t": [0, 2]}),
-    ("sum(x.gather(1, t))", {"x": SCORES, "t": [[0], [2]]}),
-    ("sum(one_hot(t, 3)*x)", {"x": SCORES, "t": [0, 2]}),
-]
+WITH_CLASSES = cases("class_targets.toml")["WITH_CLASSES"]  # program, its inputs
 
 
 @pytest.mark.parametrize(("program", "inputs"), WITH_CLASSES)

@@ -124,24 +124,7 @@ def test_the_contract_sees_what_it_looks_for():
     assert "MB of memory" in planted(2, "error: no\n", peak=lambda: next(held))
 
 
-ANSWERS = [
-    (0, '{"error": null}\n', "", None),
-    (0, "", "", "without a whole answer"),
-    (0, '{"error": null}', "", "without a whole answer"),
-    (0, '{"x": NaN}\n', "", "no JSON document"),
-    (0, '{"error": {"kind": "value"}}\n', "", "an error in it"),
-    (0, '{"agreement": {"agree": false, "finite": true}}\n', "", "exit code 0"),
-    (3, '{"agreement": {"agree": true, "finite": true}}\n', "", "exit code 3"),
-    (2, '{"error": {"kind": "value"}}\n', "error: x\n", None),
-    (2, '{"error": {"kind": "internal"}}\n', "error: x\n", "document"),
-    (2, '{"error": {"kind": "value"}}\n{}\n', "error: x\n", "no JSON document"),
-    (2, "", "error: x\n", "no document"),
-    (2, '{"error": {"kind": "value"}}\n', "", "no diagnostic"),
-    (2, '{"error": {"kind": "value"}}\n', "error: \x1b[31m\n", "not inert"),
-    (2, '{"error": {"kind": "value"}}\n', "error: é\n", "not inert"),
-    (2, '{"error": {"kind": "value"}}\n', f"error: {'x' * 2000}\n", "characters"),
-    (70, "", "", "exit code 70"),
-]
+ANSWERS = cases("contract.json")["ANSWERS"]
 
 
 @pytest.mark.parametrize(("code", "out", "err", "fault"), ANSWERS)

@@ -50,17 +50,21 @@ def test_an_error_of_a_cell_is_shown_without_the_code_of_gradcli(in_ipython):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("magic", "printed"), [
-    ("%gradcli W @ x --x 1,2 --v 1,10", "{'W': [[1.0, 2.0], [10.0, 20.0]], 'x': [31.0, 42.0]}"),
-    ("%gradcli W @ x --x=1,2 --v w --wrt x", "{'x': [31.0, 42.0]}"),
-    ("%gradcli {'a': x}['a']**2 --x '3.0'", "{'x': 6.0}"),
-    ("%%gradcli --x 3. --wrt x\\nx**2", "{'x': 6.0}"),
-    ("%gradcli x**2 x=3 --x", "error: '--x' is not NAME=VALUE\nhelp: for example %%gradcli x='1, 2' v=1,10"),
-    ("%gradcli sinn(x) --x 2", "error: unknown function 'sinn'\n  |\n1 | sinn(x)\n  | ^^^^\nhelp: did you mean 'sin'?"),
-])  # fmt: skip
-def test_a_line_is_explained_with_the_values_after_it(in_ipython, magic, printed):
-    lines = in_ipython(
-        f'shell.user_ns["w"] = [1, 10]\nresult = shell.run_cell("{magic}").result\n'
-        "if result is not None: print({name: g.tolist() for name, g in result.grad.items()})"
+MAGICS = {  # what is typed, and how what is printed ends
+    "%gradcli W @ x --x 1,2 --v 1,10": "{'W': [[1.0, 2.0], [10.0, 20.0]], 'x': [31.0, 42.0]}",
+    "%gradcli W @ x --x=1,2 --v w --wrt x": "{'x': [31.0, 42.0]}",
+    "%gradcli {'a': x}['a']**2 --x '3.0'": "{'x': 6.0}",
+    "%%gradcli --x 3. --wrt x\nx**2": "{'x': 6.0}",
+    "%gradcli x**2 x=3 --x": "error: '--x' is not NAME=VALUE\nhelp: for example %%gradcli x='1, 2' v=1,10",
+    "%gradcli sinn(x) --x 2": "error: unknown function 'sinn'\n  |\n1 | sinn(x)\n  | ^^^^\nhelp: did you mean 'sin'?",
+}
+
+
+def test_a_line_is_explained_with_the_values_after_it(in_ipython):
+    printed = in_ipython(
+        f'shell.user_ns["w"] = [1, 10]\nfor magic in {list(MAGICS)}:\n    result = shell.run_cell(magic).result\n'
+        "    if result is not None: print({name: g.tolist() for name, g in result.grad.items()})\n    print('---')"
     )
-    assert lines.rstrip().endswith(printed)
+    for said, wanted in zip(printed.split("---\n"), MAGICS.values(), strict=False):
+        assert said.rstrip().endswith(wanted)
+    assert printed.count("---\n") == len(MAGICS)

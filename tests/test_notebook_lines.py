@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradcli
-from notebook_lines import INPUTS, by_torch, names_of, recorded, seed_of
+from notebook_lines import INPUTS, names_of, of_torch, recorded, seed_of
 from oracles import portion
 
 LINES = recorded()
@@ -42,7 +42,7 @@ def test_a_line_is_what_its_library_gives(line):
 @pytest.mark.parametrize("line", portion(BY_TORCH, 40), ids=text_of)
 def test_pytorch_gives_what_was_recorded(line):
     pytest.importorskip("torch")
-    y, grad = by_torch(line["program"])
+    y, grad = of_torch(line["program"])
     np.testing.assert_allclose(y, line["y"], rtol=1e-11, atol=1e-11)
     for name, expected in line["grad"].items():
         np.testing.assert_allclose(grad[name], expected, rtol=1e-9, atol=math.ulp(1e4))

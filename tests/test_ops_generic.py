@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gradcli
 from gradcli.engine.reverse import unbroadcast
 from gradcli.language.values import read_v
-from gradcli.ops.declare import saved
+from gradcli.ops.declare import saved_here
 from op_cases import CASES, DIFFERENTIABLE, STRUCTURAL, bounds_of
 from oracles import (
     EXACT,
@@ -54,7 +54,7 @@ def test_a_vjp_reads_the_numbers_that_its_record_names(op, values, static):
     """``grad`` has a stand-in in the place of every other number, and the tape says what is kept."""
     y = op.forward(*values, **static)
     for k in [k for k in range(len(values)) if op.vjp(k) is not None]:
-        needed = saved(op, tuple(j == k for j in range(len(values))))
+        needed = saved_here(op, tuple(j == k for j in range(len(values))))
         there = [
             value if read else np.full_like(value, np.nan) for value, read in zip(values, needed.arguments, strict=True)
         ]

@@ -7,9 +7,7 @@ of the tests.
 """
 
 import json
-import math
 import re
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +18,7 @@ from exactly import derivative, value
 from gradcli.engine.reverse import backward
 from gradcli.language.program import compile_program
 from gradcli.ops import METHODS, SPELLINGS
-from oracles import DATA, cases, numbers
+from oracles import DATA, by_torch, cases, numbers
 from records import figures
 
 RTOL = 1e-12
@@ -64,16 +62,8 @@ def ours(case):
 
 
 def theirs(case):
-    import torch  # it may not be installed
-
-    tensors = {name: torch.tensor(x, dtype=torch.float64, requires_grad=True) for name, x in case.inputs.items()}
-    names = {"torch": torch, "F": torch.nn.functional, "math": math}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # PyTorch warns of too few degrees of freedom, of .T, of broadcasting
-        output = eval(case.torch, names, tensors)  # noqa: S307 - constants
-        output.backward(torch.tensor(seed_of(case.v, tuple(output.shape)), dtype=torch.float64))
-    slopes = (np.zeros(x.shape) if x.grad is None else x.grad.numpy() for x in tensors.values())
-    return [output.detach().numpy(), *slopes]
+    y, slopes = by_torch(case.torch, case.inputs, lambda shape: seed_of(case.v, shape))
+    return [y, *slopes.values()]
 
 
 MORE_EXACT = {

@@ -6,43 +6,18 @@ import numpy as np
 import pytest
 
 import gradcli
+from oracles import cases
 
-LOW, HIGH = [-1.0, -2.0, 0.25], [2.0, 4.0, 8.0]
-ROWS = {
-    "no v is 1": ("3*x", {"x": 2.0}, None, 6.0, {"x": 3.0}),
-    "v in the shape of y": ("3*x", {"x": [1.0, 2.0]}, [2.0, 5.0], [3.0, 6.0], {"x": [6.0, 15.0]}),
-    "v in another shape": ("3*x", {"x": [1.0, 2.0]}, [[2.0], [5.0]], [3.0, 6.0], {"x": [6.0, 15.0]}),
-    "v for one output, several times": ("3*x", {"x": 1.0}, [2.0, 5.0], 3.0, {"x": 21.0}),
-    "bounds that differ everywhere": (
-        "torch.clamp(x, a, b)",
-        {"x": [-4.0, 0.5, 9.0], "a": LOW, "b": HIGH},
-        [3.0, 5.0, 7.0],
-        [-1.0, 0.5, 8.0],
-        {"x": [0.0, 5.0, 0.0], "a": [3.0, 0.0, 0.0], "b": [0.0, 0.0, 7.0]},
-    ),
-    "astype copies, and what is written there stays there": (
-        "a = 2*x\nb = a.astype(float)\nb[0] = 7.0\na + b",
-        {"x": [1.0, 2.0]},
-        [1.0, 1.0],
-        [9.0, 8.0],
-        {"x": [2.0, 4.0]},
-    ),
-    "to(copy=True) copies": (
-        "a = 2*x\nb = a.to(torch.float64, copy=True)\nb[0] = 7.0\na + b",
-        {"x": [1.0, 2.0]},
-        [1.0, 1.0],
-        [9.0, 8.0],
-        {"x": [2.0, 4.0]},
-    ),
-    "a word for infinity": ("minimum(x, float('inf'))", {"x": 2.0}, None, 2.0, {"x": 1.0}),
-}
+TABLES = cases("by_hand.toml")
+
+ROWS = TABLES["ROWS"]
 
 
-@pytest.mark.parametrize(("program", "inputs", "v", "y", "grads"), ROWS.values(), ids=ROWS)
-def test_it_is_what_it_is_by_hand(program, inputs, v, y, grads):
-    found = gradcli.explain(program, v=v, inputs=inputs)
-    assert np.asarray(found.output).tolist() == y
-    for name, wanted in grads.items():
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_it_is_what_it_is_by_hand(row):
+    found = gradcli.explain(row["program"], v=row.get("v"), inputs=row["inputs"])
+    assert np.asarray(found.output).tolist() == row["y"]
+    for name, wanted in row["grad"].items():
         assert found.grad[name].tolist() == wanted
         assert found.vjp[name].tolist() == wanted
 

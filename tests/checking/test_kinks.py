@@ -49,23 +49,8 @@ def test_pieces_that_meet_are_noted_where_they_make_a_kink_or_jump(seed, as_vect
     assert bool(noted(answer)) == bool(noted(check)) == conventional, answer
 
 
-ELEVEN = "t = 0\nwhile t < 1:\n    t = t + 0.1\n"
-"""Rounding decides the turns of this loop: 11, and 10 in exact numbers."""
-LED = [  # program, point, the kind of note, the slopes on both sides where it has them
-    (ELEVEN + "where(x > 0, 2*x, -x)*t", 0.0, "kink", "-1.1 on the left and 2.2 on the right"),
-    (ELEVEN + "y = x*t\nif x > 0:\n    y = y*3\ny", 0.0, "kink", "1.1 on the left and 3.3 on the right"),
-    (ELEVEN + "t*(x > 0)*x", 0.0, "kink", "0 on the left and 1.1 on the right"),
-    (ELEVEN + "t*x[argmax(x)]", [2.0, 2.0], "kink", "0 on the left and 1.1 on the right"),
-    (ELEVEN + "abs(x)*t", 0.0, "kink", ""),
-    (ELEVEN + "t*(x % 1)", 2.0, "jump", ""),
-    (ELEVEN + "t*where(x > 0, 2*x + 1, -x)", 0.0, "jump", ""),
-    ("if x > 0:\n    z = abs(x)\nelse:\n    z = -x\n" + ELEVEN + "z*t", 0.0, "kink", "-1.1 on the left and 1.1 on"),
-    ("h = layer_norm(softsign(x), (3,))\nif h.sum() > 0:\n    h = h*2\nelse:\n    h = -h\nwhere(x > 0, h, 5.)",
-     [0.0, 3.0, 0.5], "jump", ""),
-    (ELEVEN + "t*x", 2.0, "", ""),
-    (ELEVEN + "if x > 0:\n    x = x*1\nt*x", 0.0, "", ""),
-    ("t = 0.0*x\nwhile t < 1:\n    t = t + 0.1\nt*x", 2.0, "", ""),
-]  # fmt: skip
+LED = TABLES["LED"]
+"""A program where rounding decides the turns of a loop, a point, the note, and the slopes on both sides if any."""
 
 
 @pytest.mark.parametrize(("program", "x", "kind", "slopes"), LED)

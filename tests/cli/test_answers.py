@@ -10,53 +10,7 @@ from oracles import cases, portion
 
 TABLES = cases("answers.toml")
 
-SEEDS = {case["id"]: case for case in json.loads((Path(__file__).parents[1] / "data" / "seed_cases.json").read_text())}
-TWO_TO_THREE = ("[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1,2", "--v", "1,10,100")
-WHILE = "y = x*2\nwhile y.norm() < 1000:\n    y = y*2\ny"
-
-
-def seed(name):
-    """Return the command line of a seed case."""
-    case = SEEDS[name]
-    words = [case["expression"], "--wrt", ",".join(case["wrt"])]
-    for variable, value in case["inputs"].items():
-        words += ["--set", f"{variable}={json.dumps(value)}"]
-    for call in case["calls"]:
-        words += [] if call["v"] is None else ["--v", json.dumps(call["v"])]
-    return tuple(words)
-
-
-CASES = {
-    "two-to-three": TWO_TO_THREE,
-    "scalar": ("x**2", "--x", "3"),
-    "square": ("-x**2", "--x", "3"),
-    "negative-vector": ("x**2", "--x", "-1,2", "--v", "1,-1"),
-    "a-variable-called-v": ("v**2", "--set", "v=3"),
-    "chain-rule": seed("s4-chain-weights"),
-    "sigmoid-network": seed("s0-avg-loss"),
-    "sigmoid-losses": seed("s0-losses-v"),
-    "accumulation": ("2*x", "--x", "1,2", "--v", "1,0", "--v", "0,1", "--v", "1,1"),
-    "accumulation-of-a-scalar": ("x**2", "--x", "3", "--v", "1", "--v", "10", "--v", "100"),
-    "broadcast-v": ("x**2", "--x", "3", "--v", "1,10,100"),
-    "reshaped-v": ("x**2", "--x", "1,2;3,4", "--v", "1,0,0,1"),
-    "while-loop": (WHILE, "--x", "0.5,-1.5,2", "--v", "0.1,1,0.0001"),
-    "matrix-product": ("A @ B", "--A", "1,2;3,4", "--B", "5;6", "--v", "1;10"),
-    "matrix-output": ("x**2", "--x", "1,2;3,4", "--v", "1,1;1,1"),
-    "kink": ("relu(x)", "--x", "-1,0,2", "--v", "1,1,1"),
-    "tie": ("max(x)", "--x", "2,5,5"),
-    "unused-input": ("x[0]**2", "--x", "3,4"),
-    "constant-output": ("floor(x)", "--x", "1.5"),
-    "softmax": ("softmax(x)", "--x", "1,2,3", "--v", "1,0,0"),
-    "not-finite": ("log(x)", "--x", "0"),
-    "routes-differ": ("where(x > 0, sqrt(x), 0)", "--x", "0"),
-    "large-dense": ("sin(A @ x)", "--A", "ones(30,30)/30", "--x", "linspace(0,1,30)", "--wrt", "x", "--v", "ones(30)"),
-    "large-diagonal": ("x**2", "--x", "linspace(0, 1, 30)", "--v", "ones(30)"),
-    "large-gradient": ("sum(x**2)", "--x", "arange(1000)"),
-    "long-names": ("learning_rate*sum(weights_of_the_first_layer**2)", "--learning_rate", "0.1",
-                   "--weights_of_the_first_layer", "1,2,3"),
-    "long-program": (" + ".join(f"{n}*sin({n}*x)" for n in range(1, 25)), "--x", "1"),
-    "tiny-and-huge": ("x*[1e-300, 1, 1e300]", "--x", "1.23456789012345", "--v", "1,1,1"),
-}  # fmt: skip
+CASES = TABLES["CASES"]
 
 
 @pytest.fixture(autouse=True)
@@ -152,10 +106,10 @@ def test_a_gradient_reads_back_as_a_value(cli, text):
 
 def test_an_output_file_is_whole_and_an_error_keeps_the_old_one(cli):
     target, table = Path("answer.json"), Path("answer.txt")
-    assert cli("explain", *TWO_TO_THREE, "-o", "answer.json").out == ""
+    assert cli("explain", *CASES["two-to-three"], "-o", "answer.json").out == ""
     assert json.loads(target.read_text(encoding="utf-8"))["grad"]["x"] == [26.0, 1240.0]
-    cli("explain", *TWO_TO_THREE, "-o", "answer.txt")
-    assert table.read_text(encoding="utf-8") == cli("explain", *TWO_TO_THREE).out
+    cli("explain", *CASES["two-to-three"], "-o", "answer.txt")
+    assert table.read_text(encoding="utf-8") == cli("explain", *CASES["two-to-three"]).out
     before = target.read_bytes(), table.read_bytes()
     for name in ("answer.json", "answer.txt"):
         assert cli("explain", "sinn(x)", "--x", "1", "-o", name).code == 2

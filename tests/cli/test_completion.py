@@ -20,36 +20,7 @@ from oracles import cases
 
 TABLES = cases("completion.toml")
 
-ROWS = {  # the line before the cursor: some of what may follow, and what may not
-    "gradcli ": ({"explain", "grad", "check", "run", "batch", "functions", "repl", "doctor", "schema"}, {"--format"}),
-    "gradcli ex": ({"explain"}, {"grad"}),
-    "gradcli --": ({"--version", "--help"}, {"--json"}),
-    "gradcli explain --fo": ({"--format"}, {"--json"}),
-    "gradcli explain --format ": ({"table", "json", "plain"}, set()),
-    "gradcli explain -F j": ({"json"}, {"table"}),
-    "gradcli explain x --color ": ({"auto", "always", "never"}, set()),
-    "gradcli explain x --figure ": ({"light", "dark"}, set()),
-    "gradcli grad x --budget tu": ({"turns="}, {"nodes="}),
-    "gradcli batch --only ": ({"grad", "vjp", "jacobian"}, {"--only"}),
-    "gradcli batch --only grad,v": ({"grad,v", "grad,vjp"}, {"grad,grad"}),
-    "gradcli functions soft": ({"softmax", "softplus", "softsign"}, {"sin"}),
-    "gradcli explain 'sin(a)*w' --": ({"--a", "--w", "--json", "--set"}, {"--sin"}),
-    "gradcli explain 'sin(a)*w' --a 3 --": ({"--w"}, {"--a"}),
-    "gradcli explain --json 'sin(a)*w' --a 3 --w": ({"--w", "--wrt", "--width"}, {"--a"}),
-    "gradcli explain 'b = 2; a*b' --": ({"--a"}, {"--b"}),
-    'gradcli grad "x @ y" --wrt ': ({"x", "y"}, set()),
-    "gradcli grad 'x @ y' --wrt x,": ({"x,y"}, {"x,x"}),
-    "gradcli explain x --x @": ({"@one.csv", "@sub/"}, {"@.hidden"}),
-    "gradcli explain x --x @o": ({"@one.csv"}, {"@sub/"}),
-    "gradcli explain -f p": ({"program.py"}, {"one.csv"}),
-    "gradcli explain -f program.py --": ({"--weight"}, set()),
-    "gradcli explain x --x=@o": ({"--x=@one.csv"}, {"@sub/"}),
-    "gradcli explain x --format=js": ({"--format=json"}, {"table"}),
-    "gradcli explain x --x ": (set(), {"--json"}),
-    "gradcli explain 'unclosed": (set(), {"--json"}),
-    "gradcli explain '(' --": ({"--json"}, set()),
-    "gradcli nonsense --": (set(), {"--json"}),
-}
+ROWS = TABLES["ROWS"]  # the line before the cursor: some of what may follow, and what may not
 
 
 @pytest.fixture(autouse=True)
@@ -81,9 +52,9 @@ def in_zsh(line):
     return asked(_GRADCLI_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=line)
 
 
-@pytest.mark.parametrize("line", ROWS)
-def test_what_may_stand_at_the_cursor(line):
-    wanted, unwanted = ROWS[line]
+@pytest.mark.parametrize(("line", "wanted", "unwanted"), ROWS)
+def test_what_may_stand_at_the_cursor(line, wanted, unwanted):
+    wanted, unwanted = set(wanted), set(unwanted)
     for ask in (in_fish, in_bash, in_zsh):
         code, out, err = ask(line)
         assert (code, err) == (0, "")

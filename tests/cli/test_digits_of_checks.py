@@ -2,23 +2,10 @@
 
 import pytest
 
+from oracles import DATA
+
 SCRIPT = "import numpy as np\nW = np.array([1., 2.])\nloss = np.sum(W**2)\ndW = 2.0001*W\n"
-CHECKS = """digits = 3
-[[check]]
-program = "x**2"
-inputs = {x = 3}
-[[check]]
-program = "x**2"
-inputs = {x = 3}
-tolerance = 1e-5
-expect = "2.001*x"
-[[check]]
-program = "x**2"
-inputs = {x = 3}
-expect = "2.001*x"
-[[check]]
-program = "net.py"
-"""
+CHECKS = (DATA / "digits_of_checks.toml").read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+from oracles import cases
+
 PAYLOADS = {
     "colour": "\x1b[31m", "title": "\x1b]0;owned\x07", "link": "\x1b]8;;http://x\x1b\\",
     "clipboard": "\x1b]52;c;b3du\x07",
@@ -20,34 +22,7 @@ PAYLOADS = {
 }  # fmt: skip
 """Texts that a terminal would obey, or that look like others."""
 
-PLACES = {
-    "program": lambda p: ("explain", p, "--x", "1"),
-    "inside-a-program": lambda p: ("explain", f"x + {p}1", "--x", "1"),
-    "text-in-a-program": lambda p: ("explain", f"x + '{p}'", "--x", "1"),
-    "second-line": lambda p: ("grad", f"y = x\n{p}\ny", "--x", "1"),
-    "check": lambda p: ("check", f"x{p}", "--x", "1"),
-    "value": lambda p: ("explain", "x", "--x", p),
-    "inside-a-value": lambda p: ("explain", "x", "--x", f"1,{p}"),
-    "json-value": lambda p: ("explain", "x", "--x", f'["{p}"]'),
-    "v": lambda p: ("explain", "x", "--x", "1", "--v", p),
-    "name": lambda p: ("explain", "x", f"--{p}", "1"),
-    "set-name": lambda p: ("explain", "x", "--set", f"{p}=1"),
-    "set": lambda p: ("explain", "x", "--set", p),
-    "wrt": lambda p: ("explain", "x", "--x", "1", "--wrt", p),
-    "budget": lambda p: ("explain", "x", "--x", "1", "--budget", f"{p}=1"),
-    "format": lambda p: ("explain", "x", "--x", "1", "--format", p),
-    "color": lambda p: ("explain", "x", "--x", "1", "--color", p),
-    "width": lambda p: ("explain", "x", "--x", "1", "--width", p),
-    "program-file": lambda p: ("explain", "-f", f"{p}.txt", "--x", "1"),
-    "value-file": lambda p: ("explain", "x", "--x", f"@{p}.npy"),
-    "value-file-without-suffix": lambda p: ("explain", "x", "--x", f"@{p}"),
-    "output-file": lambda p: ("explain", "x", "--x", "1", "-o", f"nowhere/{p}.json"),
-    "output-file-without-suffix": lambda p: ("explain", "x", "--x", "1", "-o", p),
-    "extra-word": lambda p: ("explain", "x", p, "--x", "1"),
-    "command": lambda p: (p,),
-    "function": lambda p: ("functions", p),
-    "option": lambda p: (f"--{p}",),
-}
+PLACES = cases("inert.toml")["PLACES"]
 
 
 def printable(text):
@@ -63,7 +38,7 @@ def _empty_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("place", PLACES)
 def test_a_payload_is_refused_and_shown_as_an_escape(cli, place):
     for name, payload in PAYLOADS.items():
-        args = PLACES[place](payload)
+        args = [word.replace("{p}", payload) for word in PLACES[place]]
         for flags in ((), ("--json",)) if args[0] in ("explain", "grad", "check") and place != "format" else ((),):
             answer = cli(*args, *flags)
             assert answer.code == 2, (name, answer.err)

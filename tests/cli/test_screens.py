@@ -8,20 +8,7 @@ import pytest
 from gradcli.render.layout import wrapped
 from oracles import cases
 
-LONG = "sum(" + " + ".join(f"sin({k}*x)**2*unknown_{k}(x)" for k in range(1, 12)) + ")"
-SAID = [
-    ("grad", "x**2", "--x", "1,2"), ("grad", LONG, "--x", "1"), ("grad", "sqrt(x)", "--x", "0"),
-    ("explain", "sine(x) + 3", "--x", "1"), ("explain", "x**2"), ("explain", "x", "--x", "1,2;3"),
-    ("explain", "x**2", "--x", "1", "--nonsense-option-that-there-is-not", "2"), ("check", "x**2", "--x", "3"),
-    ("check", "x**2", "--x", "3", "--expect", "3*x"), ("check", "x*y", "--x", "3", "--y", "2", "--expect", "x=3*y"),
-    ("check", "sum(sqrt(x))", "--x", "0,4"), ("check", "sum(abs(x))", "--x", "0,0,1"), ("check", "1/x", "--x", "0"),
-    ("grad", "sum(log(x))", "--x", "1,0"), ("grad", "sum((x > 0) - x)", "--x", "1,2"),
-    ("grad", "x*1", "--x", "1,2", "--v", "1,2,3"), ("explain", "x", "--x", "@missing-file-with-a-long-name.csv"),
-    ("explain", "ones(9999999)*x", "--x", "1", "--v", "1"), ("batch", "--program", "x"), ("functions", "nosuch"),
-    ("explain", "-f", "no/such/file.py"), ("explain", "x", "--x", "1", "--precision", "99"), ("grad", "x", "--lr", "1"),
-    ("explain", "x = torch.tensor([1., 2.], requires_grad=True)\nmodel(x).backward()", "--x", "1"),
-    ("grad", "torch.full((3,), 0).mean()*x", "--x", "1"), ("grad", "x.softmax()[0]", "--x", "1,2"),
-]  # fmt: skip
+SAID = cases("screens.json")["SAID"]
 """Command lines with an error, a verdict, a note, a warning or a hint."""
 MARGIN = re.compile(r" *\S* \|")
 

@@ -12,7 +12,7 @@ from gradcli.engine import graph
 from gradcli.engine.graph import StandIn
 from gradcli.engine.reverse import cotangents
 from gradcli.errors import Budget, GradcliError
-from gradcli.ops.declare import Kept, saved
+from gradcli.ops.declare import Kept, saved_here
 from oracles import portion
 from programs import PROGRAMS, inputs_of
 from records import OPS
@@ -41,7 +41,7 @@ KEPT = [
 
 @pytest.mark.parametrize(("name", "active", "arguments", "output"), KEPT)
 def test_what_the_rules_of_an_op_read(name, active, arguments, output):
-    assert saved(OPS[name], active) == Kept(arguments, output)
+    assert saved_here(OPS[name], active) == Kept(arguments, output)
 
 
 def test_a_stand_in_has_a_shape_and_no_number():
@@ -94,7 +94,7 @@ def test_a_tape_that_keeps_only_what_is_read_gives_the_same_gradient(program, mo
 
 def test_a_value_that_a_rule_reads_unnoticed_would_show(monkeypatch):
     monkeypatch.setattr(graph, "LARGE", 1)
-    monkeypatch.setattr(graph, "saved", lambda _op, active: Kept((False,) * len(active), output=False))
+    monkeypatch.setattr(graph, "saved_here", lambda _op, active: Kept((False,) * len(active), output=False))
     with pytest.raises(TypeError):
         both_ways("y = x + 0; sum(y*y)")
 

@@ -7,64 +7,14 @@ import pytest
 
 import gradcli
 from gradcli.explanation.rereading import Reader
-from oracles import portion
+from oracles import cases, portion
 from readback_programs import program
 
 W = np.array([[0.5, -0.9], [1.0, 2.0]])
 NETWORK = "z = W1 @ x + b1\nh = tanh(z)\ny = W2 @ h + b2\nloss = sum((y - t)**2)"
 AT = {"W1": W.T, "b1": [0.1, 0.2], "W2": W, "b2": [1.0, 1.5], "x": [1.0, 2.0], "t": [1.0, 1.5]}
-LINES = {  # program, values and the lines, for v = 1 or ones
-    NETWORK: (
-        AT,
-        [
-            "loss.grad = v",
-            "y.grad = 2*(y - t)",
-            "W2.grad = outer(y.grad, h)",
-            "b2.grad = y.grad",
-            "h.grad = W2.T @ y.grad",
-            "z.grad = h.grad*(1 - h**2)",
-            "W1.grad = outer(z.grad, x)",
-            "b1.grad = z.grad",
-        ],
-    ),
-    "h = tanh(x)\ny = h*h + x": ({"x": 0.7}, ["y.grad = v", "h.grad = 2*h (2)", "x.grad = 1 + h.grad*(1 - h**2) (2)"]),
-    "z = X @ W + b\nh = relu(z)\ny = mean(h)": (
-        {"X": W, "W": W, "b": [0.1, 0.2]},
-        [
-            "y.grad = v",
-            "h.grad = 1/4",
-            "z.grad = where(h > 0, h.grad, 0)",
-            "X.grad = z.grad @ W.T",
-            "W.grad = X.T @ z.grad",
-            "b.grad = sum(z.grad, dim=0)",
-        ],
-    ),
-    "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]": (
-        {"x": [1.0, 2.0]},
-        ["y.grad = v", "x.grad = [y.grad[1]*2*x[0] + y.grad[0]*6*x[0], y.grad[2]*10 + y.grad[1]*6*x[1]**2] (4)"],
-    ),
-    "x = x*2\nx = x*x\nx*3": (
-        {"x": [1.0, 2.0]},
-        ["y.grad = v", "x2.grad = y.grad*3", "x1.grad = x2.grad*2*x1 (2)", "x.grad = x1.grad*2"],
-    ),
-    "p = softmax(x)\nloss = -sum(t*log(p))": (
-        {"x": [1.0, 2.0], "t": [0.0, 1.0]},
-        ["loss.grad = v", "p.grad = -t/p", "x.grad = p*(p.grad - sum(p.grad*p))"],
-    ),
-    "t = [1, 2, 3]\nsum((x - t)**2)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = 2*(x - t)"]),
-    "y = zeros(3)\ny[0] = x\nsum(y*y)": ({"x": 1.5}, ["f.grad = v", "y2.grad = 2*y2 (2)", "x.grad = y2.grad[0]"]),
-    "y = x*2\ny[2:2] = 5\nsum(y)": (
-        {"x": [1.5, 2.5]},
-        ["f.grad = v", "y2.grad = 1", "y1.grad = where(arange(2) < 0, 0, y2.grad)", "x.grad = y1.grad*2"],
-    ),
-    "sum(stack([2*x, 3*x]))": ({"x": [1.0, 2.0]}, ["y.grad = v", "x.grad = 5 (2)"]),
-    "sum([1, 2, 3]*x)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = [1, 2, 3]"]),
-    "sum(ones(2, 3) @ x)": ({"x": [1.0, 2.0, 4.0]}, ["y.grad = v", "x.grad = ones(2, 3).T @ ones(2)"]),
-    "sum(W @ x)": ({"W": W, "x": [1.0, 2.0]}, ["y.grad = v", "W.grad = outer(ones(2), x)", "x.grad = W.T @ ones(2)"]),
-    "sum(cat([X, 2*X], dim=1))": ({"X": W}, ["y.grad = v", "X.grad = 3 (2)"]),
-    "sum(reshape(X, 2, 2)*X)": ({"X": W}, ["y.grad = v", "X.grad = reshape(X, shape=(2, 2)) + X (2)"]),
-    "flip(x, [])*3": ({"x": [1.5, 2.5]}, ["y.grad = v", "x.grad = y.grad*3"]),
-}
+LINES = {row["program"]: (row["inputs"], row["lines"]) for row in cases("backward_lines.toml")["LINES"]}
+"""The values of a program, and its lines for v = 1 or ones."""
 
 
 def told(rule):
@@ -190,23 +140,13 @@ def test_a_line_that_does_not_give_its_number_is_not_shown(monkeypatch):
     )
 
 
-PATHS = {
-    "h = tanh(x)\ny = h*h + x": {"x": [("x", "h", "y"), ("x", "y")]},
-    "h = 3*x\nsin(h)": {"x": [("x", "h", "y")]},
-    "a = x*w\nb = a + x\na*b": {
-        "x": [("x", "a", "b", "y"), ("x", "b", "y"), ("x", "a", "y")],
-        "w": [("w", "a", "b", "y"), ("w", "a", "y")],
-    },
-    "3*x**2": {},
-    "h = x*[1, 2]\nsum(h)": {},
-    "y = x\nfor i in range(8):\n    y = y*x + y*y\ny": {},
-}
+PATHS = cases("backward_lines.toml")["PATHS"]
 
 
-@pytest.mark.parametrize("text", PATHS)
-def test_paths_lead_over_single_numbers_and_add_up(text):
+@pytest.mark.parametrize(("text", "paths"), [row.values() for row in PATHS])
+def test_paths_lead_over_single_numbers_and_add_up(text, paths):
     names = sorted(set(re.findall(r"\b[xw]\b", text)))
     found = gradcli.explain(text, inputs=dict(zip(names, [0.7, 1.3], strict=False)))
-    assert {name: [path.names for path in paths] for name, paths in found.paths.items()} == PATHS[text]
-    for name, paths in found.paths.items():
-        assert sum(path.product for path in paths) == pytest.approx(found.grad[name].item(), rel=1e-12)
+    assert {name: [list(path.names) for path in of_one] for name, of_one in found.paths.items()} == paths
+    for name, of_one in found.paths.items():
+        assert sum(path.product for path in of_one) == pytest.approx(found.grad[name].item(), rel=1e-12)

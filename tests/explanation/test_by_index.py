@@ -7,27 +7,15 @@ import pytest
 
 import gradcli
 from gradcli.explanation.rereading import Reader, entry_of
+from oracles import cases
 
 SHAPES = {"z.grad": (2,), "h": (2,), "x": (3,), "W": (2, 3), "y.grad": (), "A.grad": (2, 3)}
-WRITTEN = [  # a rule, the shape of what it makes, its entry
-    ("z.grad", (2,), "z.grad[i]"),
-    ("outer(z.grad, x)", (2, 3), "z.grad[i]*x[j]"),
-    ("outer(z.grad*(1 - h**2), x)", (2, 3), "(z.grad[i]*(1 - h[i]**2))*x[j]"),
-    ("y.grad*2*(W - A.grad)", (2, 3), "y.grad*2*(W[i,j] - A.grad[i,j])"),
-    ("-z.grad/h", (2,), "-z.grad[i]/h[i]"),
-    ("W.T @ z.grad", (3,), None),
-    ("outer(x, z.grad)", (2, 3), None),
-    ("z.grad*x", (2,), None),
-    ("exp(h)*z.grad", (2,), None),
-    ("y.grad", (2,), None),
-    ("y.grad*2", (), None),
-    ("h[0]*z.grad", (2,), None),
-]
+WRITTEN = cases("by_index.json")["WRITTEN"]  # a rule, the shape of what it makes, its entry
 
 
 @pytest.mark.parametrize(("text", "shape", "entry"), WRITTEN, ids=[row[0] for row in WRITTEN])
 def test_an_entry_of_a_rule_is_written(text, shape, entry):
-    assert entry_of(text, shape, SHAPES) == entry
+    assert entry_of(text, tuple(shape), SHAPES) == entry
 
 
 def test_an_index_is_no_name_of_the_program():

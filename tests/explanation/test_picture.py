@@ -7,26 +7,10 @@ import gradcli
 from generator.programs import random_program
 from gradcli.explanation.rereading import Reader
 from gradcli.explanation.tape import MOST_VERTICES
-from oracles import portion
+from oracles import cases, portion
 
-NETWORK = "z = W @ x + b\nh = tanh(z)\nloss = sum((h - t)**2)"
-AT = {"W": [[0.5, -0.9], [1.0, 2.0]], "x": [1.0, 2.0], "b": [0.1, 0.2], "t": [1.0, 1.5]}
-PICTURES = {  # program, inputs, what is differentiated, its edges: below, above, derivative (None: constant)
-    NETWORK: (AT, ["W", "b"], [
-        ("W", "z", "outer(z.grad, x)"), ("x", "z", None), ("b", "z", "1"), ("z", "h", "1 - h**2"),
-        ("t", "loss", None), ("h", "loss", "2*(h - t)"),
-    ]),
-    "h = tanh(x); y = h*h + x": ({"x": 0.7}, None, [("x", "h", "1 - h**2"), ("x", "y", "1"), ("h", "y", "h + h")]),
-    "x*sin(x)": ({"x": 0.7}, None, [("x", "y", "x*cos(x) + sin(x)")]),
-    "[3*x[0]**2, x[0]*w]": ({"x": [0.7, 2.0], "w": 3.0}, None, [
-        ("x[0]", "y[0]", "6*x[0]"), ("x[0]", "y[1]", "w"), ("w", "y[1]", "x[0]"),
-    ]),
-    "h = x*w\nsum(h)*h[0]": ({"x": [0.7, 2.0], "w": 3.0}, None, [
-        ("x", "h", "h.grad*w"), ("w", "h", "sum(h.grad*x)"), ("h", "y", "[sum(h), 0] + h[0]"),
-    ]),
-    "h = x.detach()*2\nh*x": ({"x": 0.7}, None, [("x", "h", None), ("x", "y", "h"), ("h", "y", None)]),
-    "x": ({"x": 0.7}, None, [("x", "y", "1")]),
-}  # fmt: skip
+PICTURES = cases("pictures.json")["PICTURES"]
+"""A program, inputs, what is differentiated, its edges: below, above, derivative (None: constant)."""
 
 
 def explained(program, inputs, wrt):
@@ -34,11 +18,10 @@ def explained(program, inputs, wrt):
     return gradcli.explain(program, inputs=inputs, wrt=wrt, v=v)
 
 
-@pytest.mark.parametrize("program", PICTURES)
-def test_the_edges_by_hand(program):
-    inputs, wrt, wanted = PICTURES[program]
+@pytest.mark.parametrize(("program", "inputs", "wrt", "wanted"), PICTURES)
+def test_the_edges_by_hand(program, inputs, wrt, wanted):
     found = explained(program, inputs, wrt)
-    assert [(edge.below, edge.above, edge.text) for edge in found.picture.edges] == wanted
+    assert [[edge.below, edge.above, edge.text] for edge in found.picture.edges] == wanted
     assert [edge.flows for edge in found.picture.edges] == [text is not None for _, _, text in wanted]
 
 
@@ -80,9 +63,8 @@ def test_what_the_edges_send_is_what_arrives(number):
         assert holds_the_graph(found) == sum(edge.flows and edge.text is not None for edge in found.picture.edges)
 
 
-@pytest.mark.parametrize("program", PICTURES)
-def test_what_the_edges_of_small_programs_send_is_what_arrives(program):
-    inputs, wrt, wanted = PICTURES[program]
+@pytest.mark.parametrize(("program", "inputs", "wrt", "wanted"), PICTURES)
+def test_what_the_edges_of_small_programs_send_is_what_arrives(program, inputs, wrt, wanted):
     assert holds_the_graph(explained(program, inputs, wrt)) == sum(text is not None for *_, text in wanted)
 
 

@@ -41,19 +41,7 @@ def test_a_linear_note_stands_where_pytorch_raises(program, inputs):
         assert bool(notes) == (not g.requires_grad)
 
 
-SHARED = [  # program, inputs, what is broadcast: name and times
-    ("sum((X @ w + b)**2)", {"X": np.ones((3, 2)), "w": [0.5, 1.0], "b": 0.25}, {"b": 3}),
-    ("sum((X @ W + b)**2)", {"X": np.ones((3, 2)), "W": np.ones((2, 4)), "b": np.ones(4)}, {"b": 3}),
-    ("sum(exp(-a*t) + c)", {"a": 0.5, "t": [1.0, 2.0, 3.0, 4.0], "c": 1.0}, {"a": 4, "c": 4}),
-    ("sum(x*x)", {"x": [1.0, 2.0]}, {}),
-    ("sum(b.reshape(2, 1)*x)", {"b": [1.0, 2.0], "x": [[1.0, 2.0]]}, {"b": 2, "x": 2}),
-    ("x*3", {"x": 2.0}, {}),
-    ("sum(x + b) + sum(x*b)", {"x": [1.5, 2.0], "b": 3.0}, {"b": 4}),
-    ("sum(tanh(X @ w + b)) + sum((Z @ w + b)**2)",
-     {"X": np.ones((2, 2)), "Z": np.ones((3, 2)), "w": [0.1, 0.2], "b": 0.3}, {"b": 5}),
-    ("sum(x + b) + b**2", {"x": [1.5, 2.0], "b": 3.0}, {"b": 3}),
-    ("sum(x + b) + sum(outer(b, x))", {"x": [1.5, 2.0], "b": [3.0]}, {}),
-]  # fmt: skip
+SHARED = TABLES["SHARED"]  # program, inputs, what is broadcast: name and times
 
 
 @pytest.mark.parametrize(("program", "inputs", "times"), SHARED)

@@ -21,6 +21,8 @@ from gradcli.ops.declare import rule_of
 from op_cases import CASES
 from oracles import cases, numbers, portion
 
+TABLES = cases("tape.toml")
+
 NETWORK = "z = W @ x + b\nh = tanh(z)\nloss = sum((h - t)**2)"
 AT = {"W": [[0.5, -0.9], [1.0, 2.0]], "x": [1.0, 2.0], "b": [0.1], "t": [1.0, 1.5]}
 
@@ -169,31 +171,14 @@ def test_terms_add_where_a_value_is_used_twice():
     ]
 
 
-ODD = {  # programs without a way back, in part or as a whole: each row with its role and whether something arrives
-    "x*0 + 1 if x > 5 else 2": ({"x": 1.0}, [("x", "leaf", True)]),
-    "floor(x)": ({"x": 1.5}, [("y", "output", True), ("x", "leaf", True)]),
-    "argmax(x)": ({"x": [1.5, 2.0]}, [("x", "leaf", True)]),
-    "x": ({"x": 1.5}, [("x", "leaf", True)]),
-    "sum(where((x > 1) & (w < 3), x, sign(w)*x))": (
-        {"x": [1.5, 0.5], "w": 2.0},
-        [
-            *((name, "inner" if name != "y" else "output", True) for name in ("y", "h2", "h1", "h0")),
-            ("x", "leaf", True),
-            ("w", "leaf", True),
-        ],
-    ),
-    "x.detach()*w": (
-        {"x": 1.5, "w": 2.0},
-        [("y", "output", True), ("h0", "constant", False), ("x", "leaf", True), ("w", "leaf", True)],
-    ),
-}
+ODD = TABLES["ODD"]
+"""Programs without a way back, in part or as a whole: each row with its role, and whether something arrives."""
 
 
-@pytest.mark.parametrize("program", ODD)
-def test_what_nothing_arrives_at(program):
-    inputs, wanted = ODD[program]
+@pytest.mark.parametrize(("program", "inputs", "wanted"), [row.values() for row in ODD])
+def test_what_nothing_arrives_at(program, inputs, wanted):
     found = gradcli.explain(program, inputs=inputs)
-    assert [(row.name, row.role, row.cotangent is not None) for row in found.tape.rows] == wanted
+    assert [[row.name, row.role, row.cotangent is not None] for row in found.tape.rows] == wanted
     for row in found.tape.rows:
         if row.role == "leaf":
             np.testing.assert_array_equal(row.cotangent, found.grad[row.name])
@@ -221,53 +206,18 @@ def test_names_are_those_of_the_rest_of_the_answer():
         np.testing.assert_array_equal(rows[name].value, value)
 
 
-STEPS = {
-    "(3*x**2 + 1)/(x - 2)": [
-        "name h0 = x**2 = 3**2 = 9",
-        "name h1 = 3*x**2 = 3*3**2 = 27",
-        "name h2 = 3*x**2 + 1 = 3*3**2 + 1 = 28",
-        "name h3 = x - 2 = 3 - 2 = 1",
-        "power d(x**2)/d(x) = 2*x = 2*3 = 6",
-        "constant factor d(3*x**2)/d(x**2) = 3 = None = 3",
-        "sum d(3*x**2 + 1)/d(3*x**2) = 1 = None = 1",
-        "difference d(x - 2)/d(x) = 1 = None = 1",
-        "quotient d(y)/d(3*x**2 + 1) = 1/(x - 2) = 1/(3 - 2) = 1",
-        "quotient d(y)/d(x - 2) = -(3*x**2 + 1)/(x - 2)/(x - 2) = -(3*3**2 + 1)/(3 - 2)/(3 - 2) = -28",
-        "start y.grad = v = None = 1",
-        "chain h3.grad = -y.grad*(3*x**2 + 1)/(x - 2)/(x - 2) = -1*(3*3**2 + 1)/(3 - 2)/(3 - 2) = -28",
-        "chain h2.grad = y.grad/(x - 2) = 1/(3 - 2) = 1",
-        "chain h1.grad = h2.grad = 1 = 1",
-        "chain h0.grad = h1.grad*3 = 1*3 = 3",
-        "sum of uses x.grad = h3.grad + h0.grad*2*x = (-28) + 3*2*3 = -10",
-    ],
-    "h = x - w; h*h": [
-        "difference d(h)/d(x) = 1 = None = 1",
-        "difference d(h)/d(w) = -1 = None = -1",
-        "product d(y)/d(h) = h + h = 1 + 1 = 2",
-        "start y.grad = v = None = 1",
-        "sum of uses h.grad = y.grad*h + y.grad*h = 1*1 + 1*1 = 2",
-        "chain x.grad = h.grad = 2 = 2",
-        "chain w.grad = -h.grad = -2 = -2",
-    ],
-    "v*x": [
-        "product d(y)/d(v) = x = 3 = 3",
-        "product d(y)/d(x) = v = 2 = 2",
-        "start y.grad = 1.0 = None = 1",
-        "chain v.grad = y.grad*x = 1*3 = 3",
-        "chain x.grad = y.grad*v = 1*2 = 2",
-    ],
-}
+STEPS = TABLES["STEPS"]
 
 
-@pytest.mark.parametrize("program", STEPS)
-def test_steps_by_hand(program):
+@pytest.mark.parametrize(("program", "wanted"), [row.values() for row in STEPS])
+def test_steps_by_hand(program, wanted):
     given = {name: value for name, value in {"x": 3.0, "w": 2.0, "v": 2.0}.items() if name in program}
     told = [
         f"{step.rule} {f'd({step.of})/d({step.by})' if step.by else step.of} = {step.formula} = {step.numbers} "
         f"= {step.value.item():g}"
         for step in gradcli.explain(program, inputs=given).steps
     ]
-    assert told == STEPS[program]
+    assert told == wanted
 
 
 @pytest.mark.parametrize(("text", "known", "wanted"), [

@@ -13,7 +13,10 @@ from gradcli.render.data import events_document
 from gradcli.render.events import left_texts, timeline_lines
 from gradcli.render.layout import Layout
 from gradcli.runner.script import run_script
+from oracles import cases, named
 from shown import shown
+
+TABLES = cases("timeline.toml")
 
 LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
 TRAIN = """import torch
@@ -55,34 +58,15 @@ def test_of_many_turns_the_first_two_and_the_last_are_shown():
     ]
 
 
-LEFT = {
-    "accumulation": (
-        f"{LEAF}y = (x**2).sum()\ny.backward(retain_graph=True)\ny.backward()",
-        [(4, ["y = 5", "x.grad = [2, 4]"]), (5, ["y = 5", "x.grad = [4, 8]", "[2, 4] added"])],
-    ),
-    "what is only returned": (
-        f"{LEAF}g = torch.autograd.grad((x**2).sum(), x)\n(x*2).sum().backward()",
-        [(3, ["returns [2, 4]", "leaves .grad alone"]), (4, ["x.grad = [2, 2]"])],
-    ),
-    "an error that is caught": (
-        f"{LEAF}try:\n    x.backward()\nexcept RuntimeError:\n    pass",
-        [(4, ["RuntimeError: grad can be implicitly created only for scalar outputs, caught"])],
-    ),
-    "an error that is not": (f"{LEAF}1/0", [(3, ["ZeroDivisionError: division by zero"])]),
-    "a long print": (
-        f"{LEAF}for i in range(2):\n    (x*2).sum().backward()\nprint('a\\nb\\nc\\nd\\ne')",
-        [(4, ["x.grad = [2, 2]"]), (4, ["x.grad = [4, 4]", "[2, 2] added"]), (5, ["a", "b", "c", "and 2 lines more"])],
-    ),
-}
+LEFT = TABLES["LEFT"]
 
 
-@pytest.mark.parametrize("name", LEFT)
-def test_what_a_line_left(name):
-    text, wanted = LEFT[name]
+@pytest.mark.parametrize(("text", "wanted"), named(LEFT))
+def test_what_a_line_left(text, wanted):
     found, line = [], 0
     for row in told(text).rows:
         line = row.line or line
-        found.append((line, [part for left in row.left for part in left_texts(left, Settings(), Layout())]))
+        found.append([line, [part for left in row.left for part in left_texts(left, Settings(), Layout())]])
     assert found == wanted
 
 
@@ -127,22 +111,14 @@ def test_the_call_that_is_answered_and_those_that_are_not_finite_are_shown():
     assert found.more == ["--turn 20", "--all"]
 
 
-CHOSEN = {  # script, --at, --turn, line and turn of the call that is answered
-    "the last": (f"{LEAF}(x*2).sum().backward()\n(x*3).sum().backward()", None, None, (4, 1)),
-    "of a loop the first turn": (TRAIN, None, None, (7, 1)),
-    "a turn": (TRAIN, None, 50, (7, 50)),
-    "a line": (f"{LEAF}(x*2).sum().backward()\n(x*3).sum().backward()", 3, None, (3, 1)),
-    "the first that is not finite": (
-        f"{LEAF}for i in range(4):\n    (x/(2 - i)).sum().backward()\n(x*3).sum().backward()", None, None, (4, 3),
-    ),
-}  # fmt: skip
+CHOSEN = TABLES["CHOSEN"]  # script, --at, --turn, line and turn of the call that is answered
 
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_which_call_is_answered(name):
-    text, at, turn, wanted = CHOSEN[name]
-    event = choose(run_script(text), at, turn)[-1]
-    assert (event.line, event.turn) == wanted
+    row = CHOSEN[name]
+    event = choose(run_script(row["script"]), row.get("at"), row.get("turn"))[-1]
+    assert [event.line, event.turn] == row["answered"]
 
 
 @pytest.mark.parametrize(("at", "turn", "words"), [(3, None, "line 3"), (None, 51, "turn 51"), (7, 60, "turn 60")])
@@ -151,67 +127,18 @@ def test_a_call_that_there_is_not_is_refused(at, turn, words):
         choose(run_script(TRAIN), at, turn)
 
 
-SCREENS = {
-    40: """\
- script, 11 lines, ran to its end: 50
-     calls of backward
-   line  3  W drawn, torch.manual_seed(…
-              W = [[1.541, -0.293429]]
-   line  7  loss.backward()
-            turn 1 of 50
-              loss = 6.40393
-              W.grad
-                = [[11.302, 15.7054]]
-   line  9  W -= 0.01 * W.grad
-              W updated, 50 turns
-   line 10  W.grad.zero_()
-              W.grad zeroed, 50 turns
-   line  7  loss.backward()   turn 2
-              loss = 3.21903
-            … 47 turns more
-   line  7  loss.backward()   turn 50
-              loss = 0.119859
-   line 11  print
-              final loss: 0.1199
-""",
-    80: """\
- script, 11 lines, ran to its end: 50 calls of backward
-   line  3  W drawn, torch.manual_seed(0)    W = [[1.541, -0.293429]]
-   line  7  loss.backward()   turn 1 of 50   loss = 6.40393
-                                             W.grad = [[11.302, 15.7054]]
-   line  9  W -= 0.01 * W.grad               W updated, 50 turns
-   line 10  W.grad.zero_()                   W.grad zeroed, 50 turns
-   line  7  loss.backward()   turn 2         loss = 3.21903
-            … 47 turns more
-   line  7  loss.backward()   turn 50        loss = 0.119859
-   line 11  print                            final loss: 0.1199
-""",
-    200: """\
- script, 11 lines, ran to its end: 50 calls of backward
-   line  3  W drawn, torch.manual_seed(0)    W = [[1.541, -0.293429]]
-   line  7  loss.backward()   turn 1 of 50   loss = 6.40393   W.grad = [[11.302, 15.7054]]
-   line  9  W -= 0.01 * W.grad               W updated, 50 turns
-   line 10  W.grad.zero_()                   W.grad zeroed, 50 turns
-   line  7  loss.backward()   turn 2         loss = 3.21903
-            … 47 turns more
-   line  7  loss.backward()   turn 50        loss = 0.119859
-   line 11  print                            final loss: 0.1199
-""",
-}
-
-
 def screen(text, width, **more):
     found = told(text)
     return shown(Document((Section("events", found.head, (Events(found),)),)), width, **more).plain
 
 
-@pytest.mark.parametrize("width", SCREENS)
-def test_a_screen(width):
-    assert screen(TRAIN, width) + "\n" == SCREENS[width]
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_screen(width, snapshot):
+    assert screen(TRAIN, width) == snapshot
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
-@pytest.mark.parametrize("text", [TRAIN, *(text for text, _ in LEFT.values())])
+@pytest.mark.parametrize("text", [TRAIN, *(row["script"] for row in LEFT.values())])
 def test_no_line_is_wider_than_the_screen(text, width):
     lines = screen(text, width).split("\n")
     assert max(map(len, lines)) <= width

@@ -10,7 +10,7 @@ import gradcli
 from generator.programs import random_program
 from gradcli.formulas.derivation import LONG_ARRAY, MOST_NODES, found_formulas, refreshed, signature
 from gradcli.jacobian.composition import compose
-from oracles import portion
+from oracles import cases, portion
 from programs import GROWING, NAMED, PROGRAMS, inputs_of
 
 TEXTS = ("output", "jacobians", "definitions", "rules")
@@ -79,35 +79,12 @@ def test_one_signature_means_one_set_of_formulas_in_random_programs(number):
     hold(program.text, points, program.wrt)
 
 
-OTHERS = {  # program, two points at which it goes another way
-    "a branch": ("x*x if x > 1 else 2*x*x", {"x": 0.5}, {"x": 1.5}),
-    "a loop": ("y = x\nwhile y < 10:\n    y = y*2 + x\ny", {"x": 0.5}, {"x": 3.0}),
-    "where": ("where(x > 0, x*x, 3*x)", {"x": [0.5, 1.0]}, {"x": [0.5, -1.0]}),
-    "where on what is not differentiated": ("where(t > 0, x, t)*x", {"x": 2.0, "t": 1.0}, {"x": 2.0, "t": -1.0}),
-    "max": ("max(x)", {"x": [0.5, 1.0]}, {"x": [1.5, 1.0]}),
-    "max of what is not differentiated": ("max(t)*x", {"x": 2.0, "t": [1.0, 2.0]}, {"x": 2.0, "t": [2.0, 1.0]}),
-    "a tie": ("max(x)", {"x": [0.5, 1.0]}, {"x": [1.0, 1.0]}),
-    "sort": ("sort(x).values*x", {"x": [0.5, 1.0]}, {"x": [1.5, 1.0]}),
-    "argmax as an index": ("x[argmax(x)]**2", {"x": [0.5, 1.0]}, {"x": [1.5, 1.0]}),
-    "a mask": ("sum(x[x > 0]**2)", {"x": [0.5, 1.0, 2.0]}, {"x": [0.5, -1.0, 2.0]}),
-    "a kink": ("norm(x)", {"x": [0.0, 0.0]}, {"x": [1.0, 0.0]}),
-    "a zero by convention": ("x**p", {"x": 2.0, "p": 0.0}, {"x": 2.0, "p": 2.0}),
-    "a zero in a product": ("prod(x)", {"x": [0.0, *range(1, 10)]}, {"x": [*range(1, 11)]}),
-    "another zero in a product": ("prod(x)", {"x": [0.0, *range(1, 10)]}, {"x": [*range(1, 10), 0.0]}),
-    "other numbers beside a zero": ("prod(x)", {"x": [0.0, *range(1, 10)]}, {"x": [0.0, *range(2, 11)]}),
-    "what is detached": ("x.detach()*x", {"x": 2.0}, {"x": 3.0}),
-    "huber": ('huber_loss(x, t, reduction="none")', {"x": 0.5, "t": 0.0}, {"x": 2.5, "t": 0.0}),
-    "shapes": ("x*x", {"x": [1.0, 2.0]}, {"x": [1.0, 2.0, 3.0]}),
-    "a number of the program": ("x*len(x) + x.shape[0]", {"x": [1.0]}, {"x": [1.0, 2.0]}),
-    "cofactors": ("det(A)", {"A": np.eye(4)}, {"A": np.ones((4, 4))}),
-    "an order of events": ("z = x*2; w = z if x > 1 else z*1; w*w", {"x": 0.5}, {"x": 1.5}),
-    "a name": ("a = tanh(x)\nb = a if x > 1 else 0\nsin(a*a)*a", {"x": 0.5}, {"x": 1.5}),
-}
+OTHERS = cases("signatures.toml")["OTHERS"]  # program, two points at which it goes another way
 
 
 @pytest.mark.parametrize("what", OTHERS)
 def test_another_way_through_the_program_has_another_signature(what):
-    program, here, there = OTHERS[what]
+    program, here, there = OTHERS[what].values()
     (a, old, _), (b, new, _) = read(program, here), read(program, there)
     assert None not in (a, b)
     assert a != b

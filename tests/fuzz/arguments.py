@@ -11,6 +11,7 @@ from random import Random
 
 import numpy as np
 
+from fuzz.words import TABLES
 from gradcli.errors import Budget, GradcliError
 from gradcli.explanation.evaluation import Function as Program
 from gradcli.interface import explain
@@ -22,16 +23,8 @@ INPUTS = {
     "s": np.float64(0.7), "T": np.linspace(-1.0, 2.0, 12).reshape(2, 3, 2), "E": np.zeros(0), "Z": np.zeros((2, 0)),
     "o": np.array([0.25]), "p": np.array([0.2, 0.9, 0.6]),
 }  # fmt: skip
-ARRAYS = (
-    "x", "A", "s", "T", "E", "Z", "o", "p", "x > 0", "A > 1", "s > 0", "argmax(A, dim=1)", "argmax(x)", "[x, x]",
-    "sort(x)", "[]", "[1, 2]", "[[1, 2], [3, 4]]", "x.shape", "x*0", "x[0:1]", "A.T", "ones(2, 3, 2, 1)",
-)  # fmt: skip
-PLAIN = (
-    "None", "True", "False", "0", "1", "-1", "2", "-7", "3", "10**9", "2**53", "-10**18", "1e300", "-1e-300", "0.5",
-    "2.0", "-0.0", "np.inf", "np.nan", "'a'", "''", "'mean'", "'none'", "'sum'", "'fro'", "'tanh'", "'ij->ji'",
-    "'i,i->'", "'i,->i'", "'...'", "()", "[]", "(0,)", "(0, 1)", "[1, 0]", "(1, 1)", "(-1,)", "(2, 3)", "(3,)", "[3]",
-    "(1, 2, 3)", "(0.5, 1)", "('a',)", "(True,)", "...", "1:2", "len(x)", "e", "pi",
-)  # fmt: skip
+ARRAYS = TABLES["ARRAYS"]
+PLAIN = TABLES["PLAIN"]
 LIKELY = 0.6
 """How often a parameter gets a value of its kind."""
 BOUNDS = (

@@ -9,7 +9,7 @@ from functools import cache
 from random import Random
 
 from fuzz import soup
-from fuzz.words import CALLS, NAMES
+from fuzz.words import CALLS, NAMES, TABLES
 from gradcli.cli.options import WITH_PROGRAM
 from gradcli.language.program import compile_program
 from oracles import cases
@@ -34,13 +34,7 @@ BUDGETS = (
     "digits=1", "turns=0", "turns=-1", "turns=x", "time=1", "=", "", "turns", "turns=" + "9" * 400, "turns=1e3",
     "turns=１", "turns=²", "a=b=c", "jacobian=100_000", "elements=9,999",
 )  # fmt: skip
-FLAGS = (
-    ("--format", "plain"), ("--format", "table"), ("--ascii",), ("--strict",), ("-q",), ("--precision", "17"),
-    ("--width", "20"), ("--width", "39"), ("--precision", "0"), ("--width", "x"), ("--format", "yaml"), ("--no",),
-    ("-z",), ("--color", "never"), ("--color", "red"), ("--debugg",), ("-h",), ("--help",), ("--[red]", "1"),
-    ("--é", "1"), ("--\x1b[31m", "1"), ("--__class__", "1"), ("--x-y", "1"), ("--v",), ("--x",), ("--",), ("x",),
-    ("",), ("--wrt", ""),
-)  # fmt: skip
+FLAGS = TABLES["FLAGS"]
 OPENS = re.compile(r"-[ofF]|--(o|f)[a-z-]*(=|$)|(--?\w+=)?@|--debug$")
 """Words that name a file, which a fuzzed line never does, and the flag that asks for a traceback."""
 
@@ -72,10 +66,7 @@ class Line:
         return before + shlex.join(words) if plain and self.stdin.isprintable() else repr((words[1:], self.stdin))
 
 
-TOGETHER = (
-    "sum({})*{}", "sum({}) + sum({})", "y = {}\nz = {}\nsum(y)*sum(z)", "where({} > 0, 1, 2)*{}", "sum(({})[{}])",
-    "s = {}\nfor i in range(3): s = s + {}\nsum(s)", "sum({} if sum({}) > 0 else 1)", "[{}, {}]", "({}) @ ({})",
-)  # fmt: skip
+TOGETHER = TABLES["TOGETHER"]
 
 
 def together(rng):

@@ -5,17 +5,13 @@ import re
 from functools import cache
 from random import Random
 
+from fuzz import words
 from fuzz.words import AUGMENTED, BINARY, CALLABLE, COMPARE, EXTREME, NAMES, NUMBERS, REFUSED, STEPS, TEXTS
 from oracles import cases
 from programs import PROGRAMS
 
-WORDS = (
-    "if", "else", "elif", "while", "for", "in", "range", "pass", "break", "continue", "and", "or", "not", "lambda",
-    "def", "class", "import", "from", "return", "yield", "async", "await", "with", "try", "except", "match", "case",
-    "global", "del", "assert", "raise", "type", "True", "False", "None", "print", "exec", "__builtins__", "self",
-)  # fmt: skip
-MARKS = ("(", ")", "[", "]", "{", "}", ",", ":", ";", ".", "=", ":=", "->", "\n", "\n    ", "\t", "#", "\\", "'", '"',
-         "'''", "`", "$", "?", "!", "&&", "||", "@", "...", " ", "\r\n", "\\\n")  # fmt: skip
+WORDS = words.TABLES["WORDS"]
+MARKS = words.TABLES["MARKS"]
 STRANGE = (
     *(chr(code) for code in (*range(9), 11, 12, 13, *range(14, 32), 127, *range(0x80, 0xA0))),
     "\u00a0", "\u00ad", "\u200b", "\u200e", "\u202e", "\u2028", "\u2029", "\u2066", "\ufeff", "\ufffd", "\uffff",

@@ -4,44 +4,14 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-VIEWS = {  # by the number of axes
-    0: ["{y}.view(1)", "{y}[None]", "{y}.detach()", "{y}.clone()", "{y}*1", "{y}"],
-    1: [
-        "{y}[{i}:]", "{y}[:{i}]", "{y}[::2]", "{y}[...]", "{y}[-1]", "{y}[None]", "{y}", "{y}.view(-1)", "{y}.ravel()",
-        "{y}.reshape(-1, 1)", "{y}.detach()", "{y}.T", "{y}.t()", "{y}.flatten()", "{y}.squeeze()", "{y}.unsqueeze(0)",
-        "{y}.expand(2, {n})", "{y}.unsqueeze(1).squeeze()", "{y}.view(2, -1)", "{y}.clone()", "{y}*1", "{y}[[0, 1]]",
-        "{y}.flip(0)", "{y}[{y} > 0]",
-    ],
-    2: [
-        "{y}[0]", "{y}[-1, ...]", "{y}[0, 1]", "{y}[:, 1]", "{y}[:, 1:]", "{y}[1:].reshape(-1)", "{y}[None]", "{y}",
-        "{y}.T", "{y}.t()", "{y}.permute(1, 0)", "{y}.transpose(0, 1)", "{y}.diagonal()", "{y}.detach()", "{y}[0][1:]",
-        "{y}.reshape(-1)", "{y}.view(3, 2)", "{y}.reshape(3, 2)", "{y}.T.reshape(-1)", "{y}.T.flatten()", "{y}.ravel()",
-        "{y}.T.reshape(2, 3)", "{y}[:, :2].reshape(-1)", "{y}.expand(2, {n}, {m})[1]", "{y}.T*1", "{y}.T.clone()",
-        "{y}.clone()", "{y}[[1, 0]]", "{y}[:, [0, 1]]", "{y}.sum(0)",
-    ],
-}  # fmt: skip
-WRITES = {
-    0: ["{y} += {v}", "{y} *= {v}", "{y}[...] = {v}", "{y}.mul_({v})", "w = {y}*2 + {y}.add_({v})*{y}"],
-    1: [
-        "{y} += {v}", "{y} *= {v}", "{y}[0] = {v}", "{y}[1:] = {v}", "{y}[-1] += {v}", "{y}[::2] *= {v}", "{y}.neg_()",
-        "{y}[[0, 1]] = {v}", "{y}[{y} > 0] = {v}", "{y}.add_({v})", "{y}[1:].mul_({v})", "{y}[1:][0] = {v}",
-        "{y}.view(-1)[0] -= {v}", "{y}[:2].zero_()", "{y}.clamp_(-1., 1.)", "u = {y}.sub_({v})*{y}",
-        "{y}[0], {y}[1] = {y}[1], {y}[0]", "{y}[1], {y}[:1] = {y}[0].clone(), {v}", "w = ({y}*1).add_({v})*2",
-        "w = {y}[1:]*2 + {y}.neg_()[1:]", "w = torch.stack([{y}[0], {y}.add_({v})[1], {y}[0]])",
-    ],
-    2: [
-        "{y} += {v}", "{y} *= {v}", "{y}[0] = {v}", "{y}[:, 1] = {v}", "{y}[1, 0] = {v}", "{y}[0, 1:] *= {v}",
-        "{y}[..., 0] += {v}", "{y}[:] = {v}", "{y}[0][1] = {v}", "{y}.T[0] = {v}", "{y}.T[0][1:] += {v}",
-        "{y}.diagonal().mul_({v})", "{y}[1].fill_(0.5)", "{y}.sub_({v})", "{y}[0], {y}[1] = {y}[1], {y}[0]",
-        "w = {y}.T[0] + {y}.mul_({v}).T[0]", "u = {y}[0]*({y}[1].add_({v}) + {y}[1].neg_())",
-    ],
-}  # fmt: skip
-STARTS = [
-    "a = x*1", "a = (x*2).view(2, 3)", "a = x.view(3, 2).T*1", "a = torch.stack([x[:3], x[3:]])", "a = x[:3]*c",
-    "a = torch.zeros(6)", "a = torch.ones(2, 3)", "a = torch.ones(2, 3).T.clone()", "a = x.detach().clone()",
-    "a = c", "a = c[1:]",
-]  # fmt: skip
-VALUES = ["5", "x[0]", "x[1]*2", "c[0]", "-1.5", "x[2:3]"]
+from oracles import cases
+
+TABLES = cases("alias_forms.toml")
+
+VIEWS = TABLES["VIEWS"]  # by the number of axes
+WRITES = TABLES["WRITES"]
+STARTS = TABLES["STARTS"]
+VALUES = TABLES["VALUES"]
 
 
 @dataclass

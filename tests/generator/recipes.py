@@ -9,43 +9,19 @@ used further on; ``$b``, ``$i`` and the like are others, and ``$x`` is a vector 
 value. The statements stand in ``data/statements.txt``, each under its name, the recipes in ``data/recipes.toml``.
 """
 
-from oracles import DATA
+from oracles import DATA, cases
 from records import FUNCTIONS, RANGES, RECIPES
+
+TABLES = cases("expressions.toml")
 
 SHAPES = {
     "S": "", "V": "n", "U": "m", "M": "mn", "N": "nm", "Q": "nn", "T": "2mn", "W": "2nm",
 }  # fmt: skip
 
 # fmt: off
-OPERATORS = [
-    "{E} + {E}", "{E} - {E}", "{E}*{E}", "{E}/{E:0.3,2}", "{E:0.2,2}**{E:-2,2}", "{E}//{E:0.5,2} + {E}",
-    "{E} % {E:0.5,2}", "{M} @ {V}", "-{E}", "+{E}", "{M} + {V}", "{S}*{M}", "{U}[:, None]*{V}", "{V} - {c}",
-    "{c}/{E:0.4,2}", "{E}**2", "-{E}**3", "{E:0.3,2}**-2", "{c}**{E:-2,2}", "{V} @ {V}", "{V} @ {N}", "{T} @ {W}",
-    "{T} @ {N}", "{M}*{V} - {M}", "{E} % {c}", "7//2*{E}", "2**-1*{E}", "({E} - {E})*{E}",
-    "{V} if {S} > {c} else {V}*2", "{V} if 0 < {S} < {c} else -{V}", "{M} @ {N} @ {U}",
-    "{V} if {S} > 0 and {S} < 2 or {S} < -1 else {V}/2", "{V} if not {S} > {c} else sin({V:-2,2})",
-    "{S} if {S} != {S} else {c}", "[{S}, {S}]", "[{V}, {V}]*{S}", "[[{S}, {c}], [{c}, {S}]] @ [{S}, {S}]",
-    "[{S}, 2] + [{c}, {S}]", "{V}*len({V})", "{M}*{M}.shape[0]", "{V}/{M}.size(1)", "{M}.T @ {U}", "{T}.mT",
-    "{M}*{M}.numel()", "{V}**{M}.ndim", "pi*{V} + math.e", "{M}.sum(dim=0).mean()", "({V} + {V}).abs().sum()",
-    "({V} > {c})*{V}", "{V} + {V}*({M} < {c})", "({M} > {c}).float()*{V}", "sum({V} > {c})*{S}",
-    "({M} <= {c}).sum(dim=0)*{V}/{n}", "{V}*(1 - ({V} >= {c}))", "-{V}.T**2", "{V:0.2,2}**{S:-2,2}",
-    "{S:0.2,2}**{V:-2,2}", "{M} @ {V} @ {U}", "{V} @ {N} @ {M}", "2**{V:-2,2}**2", "{E}*{E}/{E:0.4,2}",
-    "{E}/{E:0.4,2}*{E}", "{E} - ({E} - {E})", "{E}/({E:0.5,1}*{E:0.5,2})", "{E}*-{E}", "(-{E})**3",
-    "{E} % {E:0.5,2}*{E}", "{c} - ({E} + {E})", "-({E} - {E})*{c}", "({E} + {E})*-1 - {c}",
-    "{anywhere}({c} - ({E} + {E}))", "{anywhere}(-({V} - {V}))", "{anywhere}(({V} + {V})*-1 - {V})",
-]
+OPERATORS = TABLES["OPERATORS"]
 
-INDICES = [
-    "{V}[0]", "{V}[-1]", "{V}[1:]", "{V}[:-1]", "{V}[::-1]", "{V}[::2]", "{V}[None]", "{V}[:, None]", "{M}[1]",
-    "{M}[:, 0]", "{M}[..., -1]", "{M}[-1, :2]", "{M}[0, 1]", "{M}[[0, -1]]", "{M}[[0, 1], [1, 0]]", "{V}[[1, 0, 1]]",
-    "{V}[{V} > {c}]", "{M}[{M} > {c}]", "{M}[{U} < {c}]", "{T}[0, ..., 1]", "{M}[None, 1]", "{T}[:, 0, [1, 0]]",
-    "{V}[{mask}]", "{M}[0][1]", "{V}[len({V}) - 1]", "{T}[..., None, 0]", "{M}[:, [0, 0]]", "{M}[1:, ::-1]",
-    "{V}[{V}.argmax()]", "{M}[:, {V}.argmin()]", "{T}[1]", "{T}[:, :, -1]", "{M}[:, None, :]", "{V}[...]",
-    "{M}[...][0]", "{V}[-2:]", "{V}[(0 if {S} > 0 else 1)]", "{M}[:, {mask}]", "{M}[[0, 1], 1:]",
-    "{M}[[1, 0]][:, 0]", "{M}[[0, 1], 0]", "{T}[[0, 1], :, [1, 0]]", "{M}[:, {V} > {c}]", "{T}[-1, 1:, None]",
-    "{T}[..., [0, 1], :]", "{M}[-2:, -1:]", "{T}[{T} > {c}]", "{T}[[0, 0, 1]]", "{M}.T[0]",
-    "{M}[None, ..., None, 0]",
-]
+INDICES = TABLES["INDICES"]
 # fmt: on
 
 

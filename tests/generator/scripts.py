@@ -1,6 +1,5 @@
 """Random programs that PyTorch runs as they stand: names that collide, loops, branches, masks, writes, many shapes."""
 
-# ruff: noqa: E501 - lists of forms
 import ast
 import random
 from dataclasses import dataclass
@@ -8,55 +7,23 @@ from types import MappingProxyType
 
 import numpy as np
 
-NAMES = ["x", "y", "w", "y1", "y2", "h0", "h1", "dy_dx", "grad", "x_grad", "f", "out", "i", "J", "size", "torch_x",
-    "dx", "n0", "c0", "learning_rate_of_the_first_layer", "z", "t", "a", "dim"]  # fmt: skip
+from oracles import cases
+
+TABLES = cases("script_forms.toml")
+
+NAMES = TABLES["NAMES"]
 SHAPES = [(), (), (1,), (2,), (3,), (4,), (6,), (13,), (40,), (1, 1), (3, 1), (2, 3), (1, 4), (3, 3), (2, 3, 4), (0,)]
 LARGE = [(), (2,), (3,), (40,), (130,), (12, 12)]
 """Of inputs whose Jacobians are written entry by entry, or by index rules."""
-UNARY = ["sin({})", "cos({})", "tanh({})", "exp({}/2)", "-{}", "{}**2", "{}**3", "{}*{}", "sigmoid({})", "relu({})",
-    "abs({})", "2*{}", "{}/3", "1 - {}", "sqrt({}**2 + 1)", "log({}**2 + 2)", "{} + 0.5", "1/({}**2 + 1)",
-    "softplus({})", "{}*-1.5", "{}.detach()*{}", "where({} > 0.2, {}, -{})", "atan({})", "{}*({} > 0)",
-    "clip({}, -0.5, 0.9)", "+{}", "erf({})", "{}*1e6", "{}*1e-7", "{}**0", "0*{}", "{}.clone()", "square({})", "({} - {}.mean())",
-    "-({} - {})**2"]  # fmt: skip
-BINARY = ["{} + {}", "{} - {}", "{}*{}", "{}/({}**2 + 1)", "maximum({}, {})", "where({} > {}, {}, {})",
-    "hypot({}, {} + 2)", "{} - ({} - {})", "atan2({}, {} + 3)", "{}*{} - {}*2", "minimum({}, {})"]  # fmt: skip
-VECTOR = ["softmax({}, dim=0)", "cumsum({}, dim=0)", "flip({}, dims=[0])", "{}[[0, -1, 0]]", "{}[1:]", "{}[-1]",
-    "{}[0]*{}", "sum({})", "{}.mean()", "outer({}, {})", "dot({}, {})", "{}.norm()", "{}.max()", "{}[::2]",
-    "{}.prod()", "sort({}).values", "[{}[0], {}[1]*2]", "[{}[0]**2, {}[-1], 3.0]", "stack([{}, {}])",
-    "cat([{}, {}])", "{}/{}.norm()", "{}[{} > 0.1]", "{}.std()", "logsumexp({}, dim=0)", "{}.max(dim=0).values", "diag({})",
-    "{}.reshape(-1, 1)", "{}[None]*{}", "[[{}[0], 1.0], [0.0, {}[1]]]", "var({})", "log_softmax({}, dim=0)", "{}.cumprod(dim=0)",
-    "roll({}, 1)"]  # fmt: skip
-MATRIX = ["{}.T", "{} @ {}.T", "sum({}, dim=0)", "sum({}, dim=1)", "{}.mean(dim=1, keepdim=True)", "{}[0]", "{}[:, 0]",
-    "{}[0, -1]", "softmax({}, dim=1)", "{}.reshape(-1)", "{}.sum()", "{}.amax(dim=0)", "tril({})", "{}.norm(dim=1)",
-    "({}**2).sum()", "{}.max(dim=1).values", "{}.T @ {}", "{} - {}.mean(dim=0)", "cumsum({}, dim=1)", "{}[:, 1:]",
-    "{}.unsqueeze(0)", "logsumexp({}, dim=1)"]  # fmt: skip
-TENSOR = ["{}.sum(dim=2)", "{}[0]", "{}[..., 0]", "{}.permute(2, 0, 1)", "{}.reshape(-1)", "{}.sum()", "{}.mean(dim=0)",
-    "{}.flatten()"]  # fmt: skip
-FORMS = {"UNARY": UNARY, "BINARY": BINARY, "VECTOR": VECTOR, "MATRIX": MATRIX}
-MORE = {
-    "UNARY": ["-(-{})", "sinc({})", "reciprocal({}**2 + 4)", "softsign({})", "log1p({}**2)", "rsqrt({}**2 + 1)",
-    "sin(0.5 - ({} + {}))", "cos(({} + {})*-1 - -1)", "tan(0.1 - ({} + {})*0.1)", "atan(-2*({} - {}) - {})",
-    "(abs({}) + 0.5)**{}", "((abs({}) + 0.5)**{})**2", "1/(abs({}) + 0.5)**{}", "(abs({}) + 0.5)**{}**2",
-    "(-(abs({}) + 0.5))**2", "(abs({}) + 0.5)**-{}", "2**{}**2", "((abs({}) + 0.5)**2)**{}"],
-    "BINARY": ["{}/(2 + cos({}))/(1 + {}**2)", "{}*-{}",
-    "{}*({} // 0.7)", "{} % 1.7 + {}", "xlogy({}**2 + 1, {}**2 + 1)", "elu({}, 0.5) - {}", "softplus({}, beta=2) + {}",
-    "gelu({})/-{}.detach().cosh()", "logaddexp({}, -{})", "huber_loss({}, {}, reduction='none')", "fmax({}, {})",
-    "{}*({} <= {}) - 1", "{} - floor({})*{}", "{} % -1.3 - {}", "-{} - -{}", "2 - ({} + {})", "({} - {})*-1 - {}"],
-    "VECTOR": ["tile({}, (2,))", "repeat_interleave({}, 2)", "einsum('i,i->', {}, {})", "einsum('i,j->j', {}, {})",
-    "norm({}, 3)", "norm({}, 1)*{}", "diag({}, -1)", "median({})", "{}[[1, 0, 1, -1]]", "{}[-1] - {}[0]/{}[1]"],
-    "MATRIX": ["triu({}, 1)", "diagonal({})", "trace({})", "einsum('ii->i', {})",
-    "{} @ {}[0]", "std({}, dim=1)", "prod({}/3 + 1, dim=0)", "cat([{}, {}.T], dim=1)", "{}[1:5, ::2]", "{}[[2, 0, 2]]",
-    "einsum('ij,jk,k->i', {}, {}, {}[0])", "median({}, dim=1).values"],
-}  # fmt: skip
+
+
+TENSOR = TABLES["TENSOR"]
+FORMS = {name: TABLES[name] for name in ("UNARY", "BINARY", "VECTOR", "MATRIX")}
+MORE = TABLES["MORE"]
 """Forms beside these whose formulas are read back."""
-LOOPS = ["for i_ in range({n}):\n    {a} = {e}", "k_ = 0\nwhile k_ < {n}:\n    {a} = {e}\n    k_ += 1",
-    "for i_ in range({n}):\n    for j_ in range(2):\n        if j_ > i_:\n            break\n        {a} = {e}",
-    "for i_ in range({n}):\n    if i_ == 1:\n        continue\n    {a} = {e}"]  # fmt: skip
-ROWS = ["for r in {a}:\n    s = s + r*r", "for r in {a}:\n    s = s*0.5 + r"]
-BRANCHES = ["if {c}.sum() > {t}:\n    {a} = {e}\nelse:\n    {a} = {g}", "if {c}.sum() > {t}:\n    {a} = {e}",
-    "{a} = {e} if {c}.sum() > {t} else {g}",
-    "if {c}.sum() > {t}:\n    q = 2.0\n"
-    "elif {c}.sum() > {t} - 1:\n    q = 3.0\nelse:\n    q = 0.5\n{a} = q*{c}"]  # fmt: skip
+LOOPS = TABLES["LOOPS"]
+ROWS = TABLES["ROWS"]
+BRANCHES = TABLES["BRANCHES"]
 
 
 @dataclass

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import gradcli
-from generator.aliases import leaves, random_writes
+from generator.aliases import random_writes
 from gradcli.explanation.evaluation import Function
 from gradcli.language.statements import writes_result
 from gradcli.ops import METHODS
-from oracles import portion
+from oracles import by_torch, cases, portion
+
+TABLES = cases("alias_forms.toml")
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore:The use of .x.T. on tensors of dimension other than 2")
@@ -36,15 +38,11 @@ def doubles():
 
 def in_torch(lines, last, inputs):
     """Return PyTorch's value and gradient, None in place of the gradient where it raises."""
-    scope = leaves(torch, inputs)
-    exec("\n".join(lines), scope)  # noqa: S102 - a text of the generator
     try:
-        output = eval(last, scope)  # noqa: S307
-        value = output.item()
-        output.backward()
+        value, grads = by_torch("\n".join([*lines, last]), inputs, wrt=["x"])
     except RuntimeError:
         return None, None
-    return value, scope["x"].grad.numpy()
+    return value.item(), grads["x"]
 
 
 def remarks_of(function, given):
@@ -93,26 +91,7 @@ def test_few_programs_are_refused():
     assert len(refused) <= 8
 
 
-EXPRESSIONS = """
-z = (x*1).add_(1)*3; z.sum() | y = x*2; y.mul_(2).add_(1).sum() | y = x*2; z = y*2 + y.add_(1); (z*y).sum()
-y = x*2; z = y + y.add_(1); (z*y).sum() | y = x*2; z = y.view(-1) + y.mul_(3); (z*x).sum()
-y = x*2; z = torch.exp(y.mul_(0.5).sub_(1)) + y; z.sum() | y = x*2; y[1:].mul_(2).sum() + y.sum()
-y = x*1; a, b = y*2, y.add_(1); (a*b*y).sum() | y = x*1; y += y.add_(1)*2; y.sum() | y = (x*1).zero_().add_(x); y.sum()
-y = x*1; z = y.add_(1) if y.mul_(2).sum() > 0 else y; (z*z).sum() | y = (x*2).relu_(); (y*y).sum()
-y = x*1; z = torch.zeros(6); z[1:3] = y.add_(1)[1:3]*2; (z*x).sum() | y = x.clone().clamp_(0, 1).mul_(2).sum(); y
-y = x*2; z = torch.stack([y.add_(1), y.mul_(2)]); (z[0]*z[1]).sum() | y = x*2; v = y[:3]; (y*3).add_(v.sum())[1] + v[0]
-y = x*2; torch.stack([y[:2], y.mul_(2)[2:4]]).sum() | y = c.clone(); z = y.add_(1)*2 + y.add_(1)*x[0]; z.sum()
-y = x*1; z = (y*1 if x[0] > 9 else y.neg_())*2; (z*y).sum() | F = x*1; F.add_(1); (F*F).sum()
-a = x*1; a[0], a[1] = a[1], a[0]; (a*x).sum() | a = x*1; a[0], a[1] = a[1].clone(), a[0].clone(); (a*x).sum()
-a = x*1; b = x*3; a[0], b = b[0], a[1:]; (b*b).sum() + (a*a).sum() | a = x*1; a[0], a[-1] = x[:2]; (a*a).sum()
-a = (x*1).view(2, 3); a[0], a[1] = a[1], a[0]; (a*a*a).sum() | a = x*1; a[[0, 1]] = a[[1, 0]]; (a*a*x).sum()
-a = x*1; a[:2], a[2:4] = a[2:4]*2, a[:2]*3; (a*x).sum() | a, b = x[:3], x[3:]; a, b = b, a; (a*b*b).sum()
-y = x*2; y.mul_(2).sum(); (y*y).sum() | y = x*2; y.view(2, 3)[0].exp_(); y.sum()
-y = x*1; y.abs_(); y.neg_().add_(1); y.sum()
-y = torch.zeros(6); y.detach()[0] = 1; y.data[1] = 4; (y*x).sum()
-y = torch.zeros(6); y.detach().add_(2)[0] = 1; (y*x).sum()
-"""
-STATED = [text.strip() for text in EXPRESSIONS.replace("\n", "|").split("|") if text.strip()]
+STATED = TABLES["EXPRESSIONS"]
 NUMBERS_OF = {"x": [0.5, -1.25, 2.0, 3.0, -0.5, 1.5], "c": [0.75, 2.0, -1.0]}
 
 

@@ -19,7 +19,7 @@ from gradcli.ops.linear_algebra import MATMUL
 from gradcli.ops.reductions import SUM
 from gradcli.ops.shaping import EXPAND, TRANSPOSE
 from op_cases import CASES
-from oracles import assert_close, difference, differentiated, needs_torch, portion, portion_of_rows, tampered
+from oracles import assert_close, cases, difference, differentiated, needs_torch, portion, portion_of_rows, tampered
 from programs import NAMED, PROGRAMS, inputs_of
 
 ONE = np.float64(1.0)
@@ -185,20 +185,8 @@ AT = [
     ([0.7, -0.4, 1.3, 2.1], [0.3, 1.1, -0.6, 0.9]), ([0.0, 1.0, -1.0, 2.0], [0.0, 1.0, 1.0, -2.0]),
     ([1.0, 1.0, 0.0, 0.0], [1.0, 2.0, 0.0, -0.5]), ([0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0]),
 ]  # fmt: skip
-EDGES = """
-x**2 | x**3 | x**1 | x**0 | x**0.5 | x**1.5 | x**-1 | torch.abs(x)**3 | x*torch.abs(x) | torch.relu(x)**2 | torch.maximum(x, z)*x
-torch.minimum(x, z)*x | torch.clamp(x, -1, 1)*x | F.huber_loss(x, z*0, reduction='none') | F.smooth_l1_loss(x, z*0, reduction='none')
-torch.hypot(x, z) | torch.atan2(x, z) | torch.xlogy(x, z + 2) | x.norm() | x.norm()**2 | x.norm(p=1)*x | x.norm(p=3) | x.prod()
-x.prod(dim=0)*x | x.cumprod(0) | x.std() | x.var() | x.max()*x | x.amax()*x | x.max(dim=0).values*x | x.sort().values**2 | x.median()*x
-torch.softmax(x*10, 0) | torch.log_softmax(x*100, 0) | torch.logsumexp(x*100, 0) | torch.logcumsumexp(x, 0) | torch.logaddexp(x, x)
-F.binary_cross_entropy_with_logits(x, z*0 + 0.3, reduction='none') | x % 2 | F.elu(x, 0.5) | F.gelu(x, approximate='tanh') | F.silu(x)
-torch.where(x > 0, x*x, -x) | torch.sign(x)*x | torch.floor(x)*x | x.cumsum(0)*x | x[[0, 0, 1]]*x[1] | torch.det(torch.outer(x, z) + torch.diag(x + 4))
-torch.linalg.inv(torch.outer(x, z) + torch.diag(x + 9)) | torch.logdet(torch.outer(x, x) + torch.eye(4)) | torch.linalg.cholesky(torch.outer(x, x) + torch.eye(4)*2)
-torch.matrix_exp(torch.outer(x, z)/9) | torch.linalg.solve(torch.outer(x, z) + torch.diag(z*z + 9), x) | torch.einsum('ii,ij->j', torch.outer(x, x), torch.outer(x, z))
-F.layer_norm(x, (4,)) | F.normalize(x, dim=0) | torch.cummax(x, 0)[0]*x | torch.topk(x, 2)[0]**2 | F.pad(x, (1, 2))**2 | F.max_pool1d(x[None], 2)*x[0]
-F.mse_loss(x, z) | F.l1_loss(x, z)*x | F.kl_div(x, torch.softmax(z, 0), reduction='batchmean') | torch.lerp(x, z, x) | torch.copysign(x, z)*x | x.unfold(0, 2, 1)**2
-"""  # noqa: E501 - a row of programs
-ROWS = [text.strip() for row in EDGES.strip().splitlines() for text in row.split(" | ")]
+
+ROWS = cases("again.toml")["EDGES"]
 
 
 @needs_torch

@@ -58,7 +58,7 @@ def ours(name, x):
 
 
 @needs_torch
-@pytest.mark.parametrize("name", [name for name in NAMES if OPS[name].torch.doubles is not None])
+@pytest.mark.parametrize("name", [name for name in NAMES if OPS[name].torch.rounding is not None])
 def test_a_note_has_the_number_of_pytorch(name):
     low, high = RECORDS[name].within
     for x in [x for x in (*LINE[::3], 711.0, -711.0) if low < x < high]:
@@ -71,7 +71,7 @@ def test_a_note_has_the_number_of_pytorch(name):
 
 
 @needs_torch
-@pytest.mark.parametrize("name", [n for n in NAMES if OPS[n].torch.doubles is None and n not in NEAR_POLES])
+@pytest.mark.parametrize("name", [n for n in NAMES if OPS[n].torch.rounding is None and n not in NEAR_POLES])
 def test_where_there_is_no_note_pytorch_has_the_digits(name):
     low, high = RECORDS[name].within
     for x in [x for x in (*LINE[::3], 711.0, -711.0) if low < x < high]:

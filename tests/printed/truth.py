@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from generator.in_torch import called, torch_name
+from generator.in_torch import called, doubles, torch_name, with_output
 from gradcli.ops import SPELLINGS
 
 TAKEN = {"log1p", "log2", "log10", "exp2", "atan2", "arctan2", "expm1"}
@@ -95,17 +95,10 @@ class Run:
 
     def run(self, text: str):
         """Run a program, and return the value of its last statement."""
-        tree = ast.parse(text)
-        last = tree.body[-1]
-        if isinstance(last, ast.Expr):
-            tree.body[-1] = ast.Assign([ast.Name("result_", ast.Store())], last.value)
-        else:
-            target = last.targets[0] if isinstance(last, ast.Assign) else last.target
-            base = target.value if isinstance(target, ast.Subscript) else target
-            tree.body.append(ast.Assign([ast.Name("result_", ast.Store())], ast.Name(base.id, ast.Load())))
-        tree = ast.fix_missing_locations(Keeping().visit(tree))
-        exec(compile(tree, "program", "exec"), self.names)  # noqa: S102 - programs of the generator
-        return as_tensor(self.names["result_"])
+        tree = ast.fix_missing_locations(Keeping().visit(with_output(text)))
+        with doubles():
+            exec(compile(tree, "program", "exec"), self.names)  # noqa: S102 - programs of the generator
+        return as_tensor(self.names["output_"])
 
     def called(self, inputs) -> list[tuple[str, object]]:
         """Return what each value is called in an answer: numbered where its name is assigned again."""
@@ -159,7 +152,7 @@ class Keeping(ast.NodeTransformer):
         node = self.generic_visit(node)
         [target] = node.targets
         if isinstance(target, ast.Name):
-            node.value = node.value if target.id == "result_" else self.kept(target.id, node.value)
+            node.value = node.value if target.id == "output_" else self.kept(target.id, node.value)
             return node
         if isinstance(target, ast.Tuple):
             again = [self.assigned(part.id, ast.Name(part.id, ast.Load())) for part in target.elts]
@@ -278,20 +271,11 @@ def as_tensor(value):
     return torch.tensor(value, dtype=torch.bool if isinstance(value, bool) else torch.float64)
 
 
-def expand(function):
-    """Return a maker of arrays in double precision."""
-    return lambda *arguments: function(*arguments, dtype=torch.float64)
-
-
 FUNCTIONS = {
     **{name: partial(called, torch_name(name)) for name in SPELLINGS if name.isidentifier() and torch_name(name)},
     "softmax": lambda x, dim=-1: torch.softmax(as_tensor(x), dim),
     "log_softmax": lambda x, dim=-1: torch.log_softmax(as_tensor(x), dim),
-    "stack": lambda parts, dim=0: torch.stack(list(parts), dim),
-    "cat": lambda parts, dim=0: torch.cat(list(parts), dim),
-    "zeros": expand(torch.zeros), "empty": expand(torch.zeros),
-    "ones": expand(torch.ones), "full": expand(torch.full), "eye": expand(torch.eye),
-    "arange": expand(torch.arange), "linspace": expand(torch.linspace),
+    "arange": lambda *ends: torch.arange(*ends).double(), "empty": torch.zeros,
     "flip": lambda x, dims=None: torch.flip(
         as_tensor(x), [int(d) for d in np.ravel(range(as_tensor(x).ndim) if dims is None else dims)]),
     "one_hot": lambda k, count: torch.nn.functional.one_hot(as_tensor(k).long(), int(count)).double(),
@@ -315,5 +299,5 @@ class Reader:
         text = re.sub(r"\b([^\W\d]\w*)\.grad\b", r"\1__grad", text)
         tree = ast.fix_missing_locations(Keeping().visit(ast.parse(text, mode="eval")))
         names = {**FUNCTIONS, "put_": put, "at_": at, "of_": of, "list_": as_tensor, **self.names, **letters}
-        with torch.no_grad():
+        with torch.no_grad(), doubles():
             return numbers(as_tensor(eval(compile(tree, "text", "eval"), names)))  # noqa: S307 - of an answer

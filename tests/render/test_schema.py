@@ -6,9 +6,10 @@ import jsonschema
 import pytest
 
 from gradcli.ops import FUNCTIONS
-from oracles import ask, flags, portion, slow, strict_json
+from oracles import ask, cases, flags, portion, slow, strict_json
 
 SCHEMA = strict_json(ask("schema").out)
+TABLES = cases("schema.json")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
@@ -45,27 +46,7 @@ def test_the_schema_is_itself_valid():
 
 
 ANSWERS = {  # program, values, v, exit code
-    "scalar": ("x**2", {"x": 3.0}, [], 0),
-    "vector": ("3*x**2", {"x": [1, 2]}, [[1, 10]], 0),
-    "matrix": ("W @ x.T", {"W": [[1, 2]], "x": [[3, 4], [5, 6]]}, [[[1, 1]]], 0),
-    "several calls": ("x**2", {"x": 3.0}, [1, 10, 100], 0),
-    "v for more than one output": ("sum(x)", {"x": [1, 2]}, [[1, 10, 100]], 0),
-    "v reshaped": ("x[None]*2", {"x": [1, 2]}, [[1, 10]], 0),
-    "named intermediates": ("z = tanh(x); y = z*exp(z); y*y*z", {"x": [0.1, 0.2]}, [[1, 1]], 0),
-    "no entries": ("x*2", {"x": []}, [[]], 0),
-    "sum of no entries": ("sum(x)", {"x": []}, [], 0),
-    "no entries of one of two": ("cat([x, w])", {"x": [], "w": [1.5]}, [[2.0]], 0),
-    "rows of no entries": ("x*2", {"x": [[], []]}, [[[], []]], 0),
-    "an output that depends on nothing": ("x*0 + 1 if x > 5 else 2", {"x": 1.0}, [], 0),
-    "a constant array": ("zeros_like(x)", {"x": [1.0, 2.0]}, [[1, 1]], 0),
-    "a choice": ("where(x > 1, x, 0)", {"x": [1.0, 2.0]}, [[1, 1]], 0),
-    "a flat function": ("floor(x)", {"x": 1.5}, [], 0),
-    "a kink": ("abs(x)", {"x": 0.0}, [], 0),
-    "huge numbers": ("x*1e300", {"x": [1.5, -0.0]}, [[1, 1e-300]], 0),
-    "infinite derivative": ("sqrt(x)", {"x": [0.0, 4.0]}, [[1, 1]], 3),
-    "infinite value": ("[1/x, log(x), -1/x]", {"x": 0.0}, [[1, 1, 1]], 3),
-    "not a number": ("sqrt(x)", {"x": -1.0}, [], 3),
-    "only one route is finite": ("where(x > 0, sqrt(x), x)", {"x": -4.0}, [], 1),
+    **{name: row for name, *row in TABLES["ANSWERS"]},
     "large and diagonal": ("x**2 + sin(x)", {"x": [k / 100 for k in range(150)]}, [[1] * 150], 0),
     "large and dense": ("outer(x, x)", {"x": [k / 10 for k in range(30)]}, [[[1] * 30] * 30], 0),
     "many formulas": ("W @ x", {"W": [[k / 7 for k in range(40)]] * 40, "x": [1.5] * 40}, [[1] * 40], 0),
@@ -131,24 +112,7 @@ def test_what_doctor_finds():
 
 
 FAILURES = [  # a command line, and the kind of its error
-    (["explain", "3*x + sinn(x)", "--x", "1", "--json"], "unknown-function"),
-    (["grad", "x +", "--x", "1", "--json"], "syntax"),
-    (["explain", "x*y", "--x", "1", "--json"], "missing-input"),
-    (["explain", "x", "--x", "1", "--z", "1", "--json"], "unknown-input"),
-    (["explain", "x*2", "--x", "1,2", "--json"], "missing-v"),
-    (["explain", "x*2", "--x", "1,2", "--v", "1,2,3", "--json"], "shape"),
-    (["explain", "A @ B", "--A", "1,2;3,4", "--B", "1,2,3", "--json"], "shape"),
-    (["explain", "x[5]", "--x", "1,2", "--json"], "index"),
-    (["explain", "x", "--x", "nan", "--json"], None),
-    (["explain", "x", "--x", "@missing.npy", "--json"], "file"),
-    (["explain", "zeros(100000, 100000)", "--json"], "budget"),
-    (["explain", "x**2", "--x", "1", "--wrt", "q", "--format", "json"], "unknown-input"),
-    (["explain", "--json"], "option"),
-    (["explain", "x > 1", "--x", "1,2", "--v", "1,1", "--json"], "type"),
-    (["functions", "nothing", "--json"], "unknown-function"),
-    (["explain", "x\u2082 + \u20ac", "--json"], None),
-    (["explain", "x", "--json", "--precision", "many"], "option"),
-    (["nonsense", "--json"], "usage"),
+    *TABLES["FAILURES"],
     slow(pytest.param(["explain", "x = 0\nwhile x < 1:\n    x = x*1\nx", "--json"], "budget")),
 ]
 

@@ -9,7 +9,7 @@ import pytest
 
 from gradcli.errors import GradcliError
 from gradcli.runner.printing import NUMPY, Options, cast, jax_text, numpy_options, numpy_text, torch_text
-from oracles import needs_torch
+from oracles import cases, needs_torch
 
 needs_jax = pytest.mark.skipif(
     os.environ.get("GRADCLI_REQUIRE_TORCH") != "1" and find_spec("jax") is None, reason="JAX is not installed"
@@ -17,53 +17,10 @@ needs_jax = pytest.mark.skipif(
 INF, NAN = math.inf, math.nan
 
 TENSORS = [
-    ([], "float32", {}, "tensor([])"),
-    ([[], []], "float32", {}, "tensor([], size=(2, 0))"),
-    ([], "int64", {}, "tensor([], dtype=torch.int64)"),
-    ([[]], "bool", {}, "tensor([], size=(1, 0), dtype=torch.bool)"),
-    (3, "int64", {}, "tensor(3)"),
-    (3.0, "float32", {}, "tensor(3.)"),
-    (0.1, "float32", {"requires_grad": True}, "tensor(0.1000, requires_grad=True)"),
-    (-0.0, "float64", {}, "tensor(-0., dtype=torch.float64)"),
-    (NAN, "float32", {}, "tensor(nan)"),
-    (1e-8, "float32", {}, "tensor(1.0000e-08)"),
-    ([True, False], "bool", {}, "tensor([ True, False])"),
-    ([1, 20, -300], "int64", {}, "tensor([   1,   20, -300])"),
-    ([1, 2], "int32", {}, "tensor([1, 2], dtype=torch.int32)"),
-    ([1.0, -2.0, NAN, INF], "float32", {}, "tensor([ 1., -2., nan, inf])"),
-    ([1.0, 2.5, NAN], "float32", {}, "tensor([1.0000, 2.5000,    nan])"),
-    ([1.0, 1001.0], "float32", {}, "tensor([1.0000e+00, 1.0010e+03])"),
-    ([0.0, 1e9], "float32", {}, "tensor([0.0000e+00, 1.0000e+09])"),
-    ([1e-4], "float32", {}, "tensor([1.0000e-04])"),
-    ([1e-4], "float64", {}, "tensor([0.0001], dtype=torch.float64)"),
-    ([0.1], "bfloat16", {}, "tensor([0.1001], dtype=torch.bfloat16)"),
-    ([[1.0, 2.0], [3.0, 4.0]], "float32", {}, "tensor([[1., 2.],\n        [3., 4.]])"),
-    (
-        [[[1.0], [2.0]]],
-        "float32",
-        {"grad_fn": "MulBackward0"},
-        "tensor([[[1.],\n         [2.]]], grad_fn=<MulBackward0>)",
-    ),
+    *cases("printing.toml")["TENSORS"],
     (np.arange(1001), "int64", {}, "tensor([   0,    1,    2,  ...,  998,  999, 1000])"),
-    (
-        [[0.5, -1.5], [2.0, 3.0]],
-        "float32",
-        {"parameter": True, "requires_grad": True},
-        "Parameter containing:\ntensor([[ 0.5000, -1.5000],\n        [ 2.0000,  3.0000]], requires_grad=True)",
-    ),
-    (
-        np.arange(24) / 8,
-        "float32",
-        {"grad_fn": "DivBackward0"},
-        "tensor([0.0000, 0.1250, 0.2500, 0.3750, 0.5000, 0.6250, 0.7500, 0.8750, 1.0000,\n"
-        "        1.1250, 1.2500, 1.3750, 1.5000, 1.6250, 1.7500, 1.8750, 2.0000, 2.1250,\n"
-        "        2.2500, 2.3750, 2.5000, 2.6250, 2.7500, 2.8750],\n"
-        "       grad_fn=<DivBackward0>)",
-    ),
     ([1.23456, 2.0], "float32", {"options": Options(precision=2)}, "tensor([1.23, 2.00])"),
     (np.arange(10), "int64", {"options": Options(threshold=5)}, "tensor([0, 1, 2,  ..., 7, 8, 9])"),
-    ([1.5, 2.0], "float64", {"default": "float64"}, "tensor([1.5000, 2.0000])"),
-    ([1.5, 2.0], "float32", {"default": "float64"}, "tensor([1.5000, 2.0000], dtype=torch.float32)"),
 ]
 
 

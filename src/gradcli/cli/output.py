@@ -233,7 +233,7 @@ def write_explanation(env: Environment, answer: Explained, how: Printing) -> Non
     if how.format == "table" and (width is None or width >= NARROW):
         write_tables(env, answer, how)
     else:
-        write_parts(env, parts_of(answer, how, layout_of(env, how, how.width or TAKEN_AWAY)), how.output)
+        write_parts(env, written_parts(answer, how, layout_of(env, how, how.width or TAKEN_AWAY)), how.output)
 
 
 def write_tables(env: Environment, answer: Explained, how: Printing, v_is_open: bool = False) -> None:
@@ -245,7 +245,7 @@ def write_tables(env: Environment, answer: Explained, how: Printing, v_is_open: 
     write_text(env, tables(document, layout_of(env, how, how.width or terminal_width(env))), how)
 
 
-def parts_of(answer: Explained, how: Printing, layout: Layout) -> Iterable[str]:
+def written_parts(answer: Explained, how: Printing, layout: Layout) -> Iterable[str]:
     """Return an answer in the parts in which it is written, but the tables of a screen."""
     match how.format:
         case "json":

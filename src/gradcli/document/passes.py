@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradcli.document.model import Cell, Column, Equation, Equations, Part, Section, Settings, Table
-from gradcli.document.texts import FEW, in_brackets, number_in, repetition, short, split_outside, unnumbered
+from gradcli.document.texts import Gap, folded, in_brackets, number_in, short, split_outside, unnumbered
 from gradcli.document.verdicts import evaluate
 from gradcli.engine.naming import place_text
 from gradcli.explanation.parts import BranchTaken, LoopEnded, TurnBegun, Value
@@ -195,27 +195,24 @@ def right_side(rule: Rule) -> str:
 
 def with_gap(whole: BackwardPass) -> list[Rule | str]:
     """Return the rules, with a line that counts in the place of the middle turns of a loop, and of what is too long."""
-    rules, position, left_out = whole.rules, 0, whole.left_out
+    rules, left_out = whole.rules, whole.left_out
     # What the lines of a loop's turns have in common; None for a line that is of no loop.
     patterns = [
         (rule.base, unnumbered(rule.text or ""), rule.uses) if rule.base and rule.base != rule.name else None
         for rule in rules
     ]
     shown: list[Rule | str] = []
-    while position < len(rules):
-        period, turns = repetition(patterns, position)
-        if turns <= FEW:
-            if left_out and position == whole.gap:
-                shown.append(f"… {left_out:,} more lines …")
-            shown.append(rules[position])
-            position += 1
+    place = 0
+    for part in folded(patterns):
+        if isinstance(part, Gap):
+            place += part.turns * part.period
+            missing = left_out // part.period if place - part.turns * part.period <= whole.gap < place else 0
+            shown.append(f"…   {part.turns + missing:,} turns of the loop between")
             continue
-        end = position + period * turns
-        between = turns - 2 + (left_out // period if position < whole.gap < end else 0)
-        shown += rules[position : position + period]
-        shown.append(f"…   {between:,} turns of the loop between")
-        shown += rules[end - period : end]
-        position = end
+        if left_out and part == whole.gap:
+            shown.append(f"… {left_out:,} more lines …")
+        shown.append(rules[part])
+        place = part + 1
     if len(shown) <= MOST_RULES:
         return shown
     half = MOST_RULES // 2

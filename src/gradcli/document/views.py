@@ -245,12 +245,12 @@ def steps(answer: Explained, content: Sequence[Step], settings: Settings) -> Ite
         "chain": f"Steps: the chain rule, from {answer.name} back",
     }
     for kind, title in titles.items():
-        distinct = {(step.of, step.by, step.formula): step for step in content if kind_of(step) == kind}
+        distinct = {(step.of, step.by, step.formula): step for step in content if step_kind(step) == kind}
         rows = tuple(step_rows(steps_with_gap([*distinct.values()], kind, answer.tape), settings))
         yield Section("steps", title, (Equations(rows),)) if rows else Section("steps")
 
 
-def kind_of(step: Step) -> str:
+def step_kind(step: Step) -> str:
     """Return what a step says: a derivative, a cotangent, or what a name stands for."""
     return "rules" if step.by else "chain" if step.of.endswith(".grad") else "names"
 
@@ -270,7 +270,7 @@ def step_rows(part: Sequence[Step | str], settings: Settings) -> Iterator[Equati
             yield step
             continue
         left = Derivative(name_after_d(step.of), (name_after_d(step.by),)) if step.by else step.of
-        kind, text = kind_of(step), texts[id(step)]
+        kind, text = step_kind(step), texts[id(step)]
         formula = step.formula or ("what its uses send" if kind == "chain" else "(no text)")
         number = number_in(step.formula or "") if step.value.size else None
         is_said = number is not None and number == step.value.flat[0] and np.ptp(step.value) == 0

@@ -26,7 +26,7 @@ import numpy as np
 
 from gradcli.errors import Budget, GradcliError, Span, over_budget
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import Array, Op, Piecewise, saved, tensor, value_of
+from gradcli.ops.declare import Array, Op, Piecewise, saved_here, tensor, value_of
 from gradcli.ops.links import Options
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.records import dataclass, field
@@ -549,7 +549,7 @@ class LeanGraph(Graph):
 
     def spare(self, node: Operation) -> None:
         """Let go of those large values that no vjp of the last node reads; others live while they are used."""
-        reads = saved(node.op, tuple(isinstance(a, Node) and a.active for a in node.arguments))
+        reads = saved_here(node.op, tuple(isinstance(a, Node) and a.active for a in node.arguments))
         node.arguments = tuple(
             argument if read or not isinstance(argument, Node) else self.nodes[argument.index]
             for argument, read in zip(node.arguments, reads.arguments, strict=True)

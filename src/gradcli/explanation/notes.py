@@ -179,7 +179,7 @@ def note_graph(graph: Graph, nodes: Iterable[Node]) -> list[Note]:
 
 def note_node(graph: Graph, node: Operation) -> list[Note]:
     """Return the notes on one operation."""
-    if node.op.torch.doubles is None or not node.active:
+    if node.op.torch.rounding is None or not node.active:
         return note_kink(graph, node)
     kinks = [note for note in note_kink(graph, node) if note.kind == "kink"]
     calls = [name for name, first, end in graph.functions if first <= node.index < end]
@@ -187,7 +187,7 @@ def note_node(graph: Graph, node: Operation) -> list[Note]:
         return kinks  # what a function makes of it may be right in PyTorch all the same
     values, ones = [value_of(a) for a in node.arguments], np.ones(np.shape(node.value))
     with np.errstate(all="ignore"):
-        value, slope = node.op.torch.doubles(node.value, *values, **node.static)
+        value, slope = node.op.torch.rounding(node.value, *values, **node.static)
         pairs = [("value", value, node.value)]
         if slope is not None:
             pairs.append(("derivative", slope, node.op.vjp_along(0)(ones, node.value, *values, **node.static)))

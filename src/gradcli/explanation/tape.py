@@ -35,7 +35,7 @@ from gradcli.formulas.expression import read_expression
 from gradcli.formulas.texts import ATOM, LONG, TooLarge
 from gradcli.formulas.vjps import Written, lift, write
 from gradcli.ops import RESERVED
-from gradcli.ops.declare import Array, op_name, rule_of, saved, value_of
+from gradcli.ops.declare import Array, op_name, rule_of, saved_here, value_of
 from gradcli.ops.values import unbroadcast
 from gradcli.ops.writing import number_text
 from gradcli.records import dataclass, field
@@ -201,7 +201,7 @@ def kept_texts(node: Operation, run: Recorded) -> Iterable[str]:
         yield run.texts.of(value) if shown else f"a tensor {np.shape(value_of(value))}"
     if by_user is not None:
         return
-    reads = saved(node.op, tuple(k in node.links for k in range(len(node.arguments))))
+    reads = saved_here(node.op, tuple(k in node.links for k in range(len(node.arguments))))
     for argument, read in zip(node.arguments, reads.arguments, strict=True):
         if read and type(argument) in NODES:
             yield run.texts.of(argument)

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from gradcli.ops import OPERATORS
+from gradcli.ops.arithmetic import COMPARISONS
 from gradcli.ops.links import Shape
 from gradcli.ops.writing import number_text
 
@@ -29,14 +30,6 @@ LARGEST_DIVISOR = 1000
 """The largest denominator of such a fraction."""
 EXACT = 2.0**53
 """Whole numbers up to here are doubles."""
-ORDER: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 
 
 Parts = tuple[list[str], list[str]]
@@ -251,7 +244,7 @@ def infix_as_is(sign: str, rank: int, left: Expression, right: Expression) -> Ex
 def compare(sign: str, left: Expression, right: Expression) -> Expression:
     """Return a comparison: of two numbers 1 or 0, which ``choose`` takes a branch by."""
     if left.value is not None and right.value is not None:
-        return number(ORDER[sign](left.value, right.value))
+        return number(COMPARISONS[sign](left.value, right.value))
     forms = FORMS.get()
     return forms.compare(sign, left, right) if forms else infix_as_is(sign, COMPARED, left, right)
 
@@ -423,15 +416,8 @@ ARITHMETIC: dict[type, Callable[[Expression, Expression], Expression]] = {
     ast.Div: divide,
     ast.Pow: raise_to,
 }
-INFIX: dict[type, tuple[str, int]] = {
-    ast.MatMult: ("@", 70),
-    ast.Mod: ("%", 70),
-    ast.FloorDiv: ("//", 70),
-    ast.BitAnd: ("&", 50),
-    ast.BitXor: ("^", 45),
-    ast.BitOr: ("|", 40),
-}
-COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+INFIX = {ast.MatMult: "@", ast.Mod: "%", ast.FloorDiv: "//", ast.BitAnd: "&", ast.BitXor: "^", ast.BitOr: "|"}
+ORDERS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 
 def read_expression(text: str, names: Names) -> Expression:
@@ -472,9 +458,12 @@ def read_operation(node: ast.expr, names: Names) -> Expression:
             return negate(inner) if isinstance(op, ast.USub) else invert(inner)
         case ast.BinOp(left, op, right):
             sides, rule = (read_node(left, names), read_node(right, names)), ARITHMETIC.get(type(op))
-            return rule(*sides) if rule else infix(*INFIX[type(op)], *sides)
+            if rule is not None:
+                return rule(*sides)
+            sign = INFIX[type(op)]
+            return infix(sign, OPERATORS[sign, 2].text.precedence, *sides)
         case ast.Compare(left, [op], [right]):
-            return compare(COMPARISONS[type(op)], read_node(left, names), read_node(right, names))
+            return compare(ORDERS[type(op)], read_node(left, names), read_node(right, names))
         case ast.Call(function, arguments, keywords):
             values = [read_node(argument, names) for argument in arguments]
             if isinstance(function, ast.Name) and function.id == "where" and len(values) == 3:

@@ -26,7 +26,8 @@ from gradcli.engine.graph import Operation
 from gradcli.formulas import expression as e
 from gradcli.formulas.expression import Expression, read_expression
 from gradcli.formulas.texts import TooLarge, constant_text
-from gradcli.ops.declare import Array, Op
+from gradcli.ops.arithmetic import COMPARISONS
+from gradcli.ops.declare import OPERATORS, Array, Op
 from gradcli.ops.links import Shape
 from gradcli.ops.writing import index_text, option_text
 
@@ -34,8 +35,7 @@ SAME_NAME = (
     *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sqrt"),
     *("cbrt", "hypot", "logaddexp", "maximum", "minimum", "sign", "isnan", "floor", "trunc"),
 )
-COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
-OPERATORS = {"floor_divide": ("//", 70), "remainder": ("%", 70), "bitwise_and": ("&", 50), "bitwise_or": ("|", 40)}
+INFIX = {"floor_divide": "//", "remainder": "%", "bitwise_and": "&", "bitwise_or": "|"}
 UFUNCS: dict[str, Callable[..., Expression]] = {
     "add": e.add,
     "subtract": e.subtract,
@@ -47,8 +47,8 @@ UFUNCS: dict[str, Callable[..., Expression]] = {
     "invert": e.invert,
     "logical_not": e.invert,
     "absolute": partial(e.call, "abs"),
-    **{name: partial(e.infix, sign, rank) for name, (sign, rank) in OPERATORS.items()},
-    **{name: partial(e.compare, sign) for name, sign in COMPARISONS.items()},
+    **{ufunc.__name__: partial(e.compare, sign) for sign, ufunc in COMPARISONS.items()},
+    **{name: partial(e.infix, sign, OPERATORS[sign, 2].text.precedence) for name, sign in INFIX.items()},
     **{f"arc{name}": partial(e.call, f"a{name}") for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
     **{name: partial(e.call, name) for name in SAME_NAME},
 }

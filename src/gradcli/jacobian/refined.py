@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops.elementwise import erfc, with_digits
+from gradcli.ops.elementwise import erfc, recomputed
 from gradcli.ops.links import Array, Mask
 
 NEAR = 1e-3
@@ -46,7 +46,7 @@ def sinc(x: Array) -> Array:
     left, right = cosine(turns) / far, sine(turns) / (np.pi * far) / far
     result = np.where(near, -np.pi * integral, left - right)
     lost = ~near & (np.abs(result) < NEAR * np.abs(left))
-    return with_digits(result, lost, x, lambda mp, x: (mp.cospi(x) - mp.sinpi(x) / (mp.pi * x)) / x)
+    return recomputed(result, lost, x, lambda mp, x: (mp.cospi(x) - mp.sinpi(x) / (mp.pi * x)) / x)
 
 
 def sine(turns: Array) -> Array:
@@ -64,13 +64,13 @@ def silu(x: Array) -> Array:
     """Return σ(x)·(1 + x·σ(-x))."""
     result = sigmoid(x) * (1 + np.where(np.isfinite(x), x, 0.0) * sigmoid(-x)) + 0 * x
     root = around(x, -1.2784645427610738)
-    return with_digits(result, root, x, lambda mp, x: (1 + x / (1 + mp.exp(x))) / (1 + mp.exp(-x)))
+    return recomputed(result, root, x, lambda mp, x: (1 + x / (1 + mp.exp(x))) / (1 + mp.exp(-x)))
 
 
 def gelu(x: Array) -> Array:
     """Return Φ(x) + x·φ(x)."""
     result = erfc(-x * np.sqrt(0.5)) / 2 + x * np.exp(-(x * x) / 2) / np.sqrt(2 * np.pi)
-    return with_digits(result, around(x, -0.7517915246935645), x, lambda mp, x: mp.ncdf(x) + x * mp.npdf(x))
+    return recomputed(result, around(x, -0.7517915246935645), x, lambda mp, x: mp.ncdf(x) + x * mp.npdf(x))
 
 
 def gelu_tanh(x: Array) -> Array:
@@ -80,7 +80,7 @@ def gelu_tanh(x: Array) -> Array:
     short = np.clip(x, -1e3, 1e3)
     v = a * short + b * short**3
     result = sigmoid(v) * (1 + (a * short + 3 * b * short**3) * sigmoid(-v)) + 0 * x
-    return with_digits(result, around(x, -0.7524614220710163), x, gelu_tanh_in_digits)
+    return recomputed(result, around(x, -0.7524614220710163), x, gelu_tanh_in_digits)
 
 
 def gelu_tanh_in_digits(mp: Any, x: Any) -> Any:
@@ -104,7 +104,7 @@ def bce(x: Array, t: Array) -> Array:
 
 def bce_by_target(x: Array) -> Array:
     """Return log(1 - x) - log(x)."""
-    return with_digits(np.log1p(-x) - np.log(x), around(x, 0.5), x, lambda mp, x: mp.log(1 - x) - mp.log(x))
+    return recomputed(np.log1p(-x) - np.log(x), around(x, 0.5), x, lambda mp, x: mp.log(1 - x) - mp.log(x))
 
 
 def logits(x: Array, t: Array) -> Array:

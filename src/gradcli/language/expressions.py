@@ -50,7 +50,8 @@ from gradcli.language.compiling import UNBOUND, Branch, Chosen, Compiler, Evalua
 from gradcli.ops import OPERATORS, Pair, Parts, methods
 from gradcli.ops.declare import value_of
 from gradcli.ops.making import CONSTANTS, DATA
-from gradcli.ops.shaping import TRANSPOSE, transpose_matrices
+from gradcli.ops.shaping import TRANSPOSE
+from gradcli.ops.values import Value
 
 
 def reversed_axes(f: Graph, value: object) -> Any:
@@ -64,7 +65,7 @@ def matrix_transposed(f: Graph, value: object) -> Any:
     x = arithmetic.array_of(value)
     if x.ndim < 2:
         raise GradcliError("shape", f".mT takes a matrix or a batch of them, not shape {x.shape}")
-    return transpose_matrices(f, x)
+    return Value(f, x).mT.node
 
 
 def hermitian(f: Graph, value: object) -> Any:

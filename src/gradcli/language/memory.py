@@ -279,6 +279,8 @@ def select_entries(f: Graph, source: Any, chosen: Selection) -> Any:
 def put_into(f: Graph, x: Any, source: Any, chosen: Selection) -> Any:
     """Return ``x`` with the chosen entries of ``source`` in their places."""
     shown = chosen.chosen >= 0
+    if not shown.ndim:
+        return f(PUT, x, f(RESHAPE, source, shape=()), key=...)
     key = key_of_source(chosen, shown)
     if key is not None:
         return f(PUT, x, source, key=key)
@@ -493,17 +495,27 @@ def as_graph_node(f: Graph, value: Any) -> Any:
     return value if isinstance(value, Node) else f(DETACH, np.asarray(value))
 
 
-def shown_as_window(f: Graph, node: Node, window: Window) -> Node:
+def shown_as_window(f: Graph, node: Node, window: Window) -> Any:
     """Return a node that shows a part of a storage, its numbers laid out as they stand there."""
     f.windows[node.index] = window
-    numbers, steps = node.value, window.places.strides
-    if isinstance(numbers, np.ndarray) and not window.places.flags.c_contiguous and 0 not in steps and numbers.size:
-        apart = [step // window.places.itemsize for step in steps]
-        room = np.empty(
-            1 + sum((n - 1) * abs(step) for n, step in zip(numbers.shape, apart, strict=True)), numbers.dtype
-        )
-        start = sum((1 - n) * step for n, step in zip(numbers.shape, apart, strict=True) if step < 0)
-        strides = tuple(step * numbers.itemsize for step in apart)
-        node.value = np.lib.stride_tricks.as_strided(room[start:], numbers.shape, strides)
-        node.value[...] = numbers
-    return node
+    return laid_out_as(window.places, node)
+
+
+def laid_out_as(before: Any, made: Any) -> Any:
+    """Return what is written in place, its numbers laid out in memory as those before: what is a view depends on it."""
+    numbers = value_of(made)
+    if not isinstance(before, np.ndarray) or not isinstance(numbers, np.ndarray) or numbers.shape != before.shape:
+        return made
+    steps = [step // before.itemsize for step in before.strides]
+    if not numbers.size or 0 in steps or steps == [step // numbers.itemsize for step in numbers.strides]:
+        return made
+    reach = [(length - 1) * step for length, step in zip(numbers.shape, steps, strict=True)]
+    room = np.empty(1 + sum(map(abs, reach)), numbers.dtype)
+    strides = tuple(step * numbers.itemsize for step in steps)
+    start = -sum(step for step in reach if step < 0)
+    laid = np.lib.stride_tricks.as_strided(room[start:], numbers.shape, strides)
+    laid[...] = numbers
+    if type(made) not in NODES:
+        return laid
+    made.value = laid
+    return made

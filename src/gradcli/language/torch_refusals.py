@@ -19,7 +19,7 @@ from gradcli.errors.hints import listed
 from gradcli.language.arithmetic import is_tensor
 from gradcli.language.memory import in_part, may_share, storage_of, storage_root, views_under, window_of
 from gradcli.language.picking import as_view, basic
-from gradcli.ops.declare import Keeps, keeps_own, kept, value_of
+from gradcli.ops.declare import Keeps, keeps_own, saved_by_torch, value_of
 from gradcli.ops.links import Indices
 from gradcli.ops.making import DATA
 
@@ -33,7 +33,7 @@ def saved_places(node: Operation) -> tuple[int, ...]:
         return ()
     active = tuple([type(a) in NODES and a.active for a in node.arguments])
     arrays = tuple([type(a) in TENSORS or isinstance(a, np.ndarray) for a in node.arguments])
-    reads = kept(node.op, active, arrays)
+    reads = saved_by_torch(node.op, active, arrays)
     places = tuple([k for k, read in enumerate(reads.arguments) if read])
     return (*places, -1) if reads.output else places
 
@@ -96,22 +96,33 @@ def remark_write(
     target, source = window_of(f, before), window_of(f, written)
     if target.key != source.key:
         return
-    to = target.places[as_view(key)]
-    # What is assigned in another shape PyTorch expands first, and does not look at what has a stride of 0.
-    if not (copied and source.places.shape != to.shape) and in_part(to, source.places):
+    how = overlap(target.places[as_view(key)], source.places, copied)
+    if how == "refused":
         f.remark(
             "torch-refuses",
             f"The write to '{name}' in place reads a part of what it writes: PyTorch refuses it and asks for a clone. "
             "Here all is read before anything is written.",
             span,
         )
-    elif reads_what_is_written(to, source.places, copied):
-        f.remark(
-            "overlapping-write",
-            f"The write to '{name}' in place reads entries that it also writes: in PyTorch the numbers depend on the "
-            "order in which it does so. Here all is read before anything is written; a clone makes both the same.",
-            span,
-        )
+    elif how:
+        f.remark("overlapping-write", IN_TURN.format(f" to '{name}'"), span)
+
+
+IN_TURN = (
+    "The write{} in place reads entries that it also writes: in PyTorch the numbers depend on the order in which it "
+    "does so. Here all is read before anything is written; a clone makes both the same."
+)
+
+
+def overlap(to: Indices, read: Indices, copied: bool) -> str:
+    """Return how a write to places in memory reads them: "refused" by PyTorch, "in turn", or each for itself alone.
+
+    ``copied`` says that what is read is written as it is. In another shape PyTorch expands it first, and does not look
+    at what has a stride of 0.
+    """
+    if not (copied and read.shape != to.shape) and in_part(to, read):
+        return "refused"
+    return "in turn" if reads_what_is_written(to, read, copied) else ""
 
 
 def reads_past(graph: Graph, node: Operation, write: Write) -> bool:

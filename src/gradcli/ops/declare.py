@@ -1,7 +1,7 @@
 """What a declaration of an op says, and the register that declarations fill.
 
 An *op* is a node of the graph: a forward rule in numpy, one hand-written vector-Jacobian product (vjp) for each
-argument, and a ``local`` reading from which ``jacobian`` builds the local Jacobian by another route. All that is
+argument, and a ``local_jacobian`` that lists its links, which ``jacobian`` multiplies by another route. All that is
 particular to an op stands in its ``Op``: no other room asks for an op by its name.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.ops import links
-from gradcli.ops.links import OUT, At, Doubles, Formula, Links, Local, Options, Rule, Tensor, Test, Vjp
+from gradcli.ops.links import OUT, At, Formula, Links, Local, Options, Rounding, Rule, Tensor, Test, Vjp
 from gradcli.ops.writing import Call, function_call
 from gradcli.records import dataclass, field, replace
 
@@ -226,7 +226,7 @@ class Torch:
     ``differs(out, *values)`` is true where its gradient, and so the vjp, is not the mathematical one; ``says`` how.
     ``oddity`` says so of single nodes. ``saves`` is what it keeps for the derivative by each argument, one for all or
     None: what the vjps read; ``saves_of_arrays`` what it keeps beside where no argument is a plain number.
-    ``doubles(out, *values, **static)`` are its own value and slope where these have fewer digits than ours, None for
+    ``rounding(out, *values, **static)`` are its own value and slope where these have fewer digits than ours, None for
     one that has as many. ``raises`` says that it has no derivative; ``several`` that the result is one of several views
     that it gives at once, none of which it lets anything be written to.
     """
@@ -236,7 +236,7 @@ class Torch:
     oddity: Oddity | None = None
     saves: tuple[tuple[int | Keeps, ...], ...] | None = None
     saves_of_arrays: tuple[tuple[int | Keeps, ...], ...] = ()
-    doubles: Doubles | None = None
+    rounding: Rounding | None = None
     raises: bool = False
     several: bool = False
 
@@ -531,13 +531,13 @@ class Kept:
 
 
 @cache
-def saved(op: Op, active: tuple[bool, ...]) -> Kept:
+def saved_here(op: Op, active: tuple[bool, ...]) -> Kept:
     """Return which arguments, and whether the output, is read for more than its shape on the way back.
 
     ``active`` says for each argument whether it is differentiated: the rules of others are not called.
 
     >>> from gradcli.ops import OPS
-    >>> saved(OPS["mul"], (True, False))
+    >>> saved_here(OPS["mul"], (True, False))
     Kept(arguments=(False, True), output=False)
     """
     if op.entries.by_shape:
@@ -555,14 +555,14 @@ def read_by(vjp: Vjp, count: int) -> set[int]:
 
 
 @cache
-def kept(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> Kept:
+def saved_by_torch(op: Op, active: tuple[bool, ...], arrays: tuple[bool, ...]) -> Kept:
     """Return which arguments, and whether the output, PyTorch keeps for the derivatives by the active arguments.
 
     That is what our own rules read, except where the op says otherwise; ``arrays`` are the arguments that are not plain
     numbers.
     """
     if op.torch.saves is None:
-        return saved(op, active)
+        return saved_here(op, active)
     parts, places = parts_kept(op, active, arrays), range(len(active))
     others = {j for k, part in parts if part is Keeps.OTHERS for j in places if j != k}
     named = {part for _, part in parts}

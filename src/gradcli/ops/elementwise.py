@@ -71,7 +71,7 @@ def log_of_sum(terms: Array, dim: int | Axes) -> Array:
 
 
 @in_one_step
-def with_digits(slopes: Array, lost: Mask, x: Array, rule: Callable[[Any, Any], Any]) -> Array:
+def recomputed(slopes: Array, lost: Mask, x: Array, rule: Callable[[Any, Any], Any]) -> Array:
     """Return slopes with those that have ``lost`` digits by ``rule(mpmath, x)``, in 50 digits."""
     if not np.any(lost):
         return slopes
@@ -84,58 +84,9 @@ def with_digits(slopes: Array, lost: Mask, x: Array, rule: Callable[[Any, Any], 
     return slopes[()]
 
 
-NEAR_ROOT = 1e-3
-"""The distance from its root up to which a slope is taken in more digits."""
-SILU_ROOT, GELU_ROOT, BENT_ROOT = -1.2784645427610737, -0.7517915246935645, -0.7524614220710163
-"""Where x·sigmoid(x), x·Φ(x) and its approximation by tanh are least."""
-
-
-def near(x: Array, root: float) -> Mask:
-    """Return which entries are near to a root."""
-    return np.abs(x - root) < NEAR_ROOT
-
-
-def silu_slope(x: Array) -> Array:
-    """Return σ(x)·(1 + x·(1 - σ(x)))."""
-    slopes = sigmoid(x) * (1 + x * sigmoid(-x))
-    return with_digits(slopes, near(x, SILU_ROOT), x, lambda mp, x: (1 + x / (1 + mp.exp(x))) / (1 + mp.exp(-x)))
-
-
 def normal_density(x: Array) -> Array:
     """Return exp(-x²/2)/√(2π)."""
     return np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
-
-
-def gelu_slope(x: Array) -> Array:
-    """Return Φ(x) + x·φ(x)."""
-    slopes = 0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x)
-    return with_digits(slopes, near(x, GELU_ROOT), x, lambda mp, x: mp.ncdf(x) + x * mp.npdf(x))
-
-
-BENT = 2 * math.sqrt(2 / math.pi), 2 * math.sqrt(2 / math.pi) * 0.044715
-"""a and b of v = a·x + b·x³, with which gelu by tanh is x·sigmoid(v)."""
-STEEP = 1e9
-"""Beyond, the slope of gelu is 0 or 1, and x³ may be no double."""
-
-
-def bent(x: Number) -> Number:
-    """Return v = a·x + b·x³."""
-    return x * (BENT[0] + BENT[1] * (x * x))
-
-
-def bent_slope(x: Array) -> Array:
-    """Return σ(v)·(1 + x·v'·σ(-v))."""
-    short = np.where(np.isinf(x), x, np.clip(x, -STEEP, STEEP))
-    v = bent(short)
-    slopes = sigmoid(v) * (1 + short * (BENT[0] + 3 * BENT[1] * short * short) * sigmoid(-v))
-    return with_digits(slopes, near(x, BENT_ROOT), x, bent_in_digits)
-
-
-def bent_in_digits(mp: Any, x: Any) -> Any:
-    """Return the slope of gelu by tanh at one number."""
-    a, cube = mp.sqrt(8 / mp.pi), mp.mpf(0.044715)
-    share = 1 / (1 + mp.exp(-a * (x + cube * x**3)))
-    return share * (1 + x * a * (1 + 3 * cube * x**2) * (1 - share))
 
 
 @in_one_step
@@ -169,7 +120,7 @@ def sinc_slope(x: Array) -> Array:
     left, right = cospi(far) / far, sinpi(far) / (np.pi * far) / far
     slopes = np.where(close, sinc_series(np.where(close, x, 0.0)), left - right)
     lost = ~close & (np.abs(slopes) < CANCELS * np.abs(left)) & (np.abs(x) < 1e15)
-    return with_digits(slopes, lost, x, lambda mp, x: (mp.cospi(x) - mp.sinpi(x) / (mp.pi * x)) / x)
+    return recomputed(slopes, lost, x, lambda mp, x: (mp.cospi(x) - mp.sinpi(x) / (mp.pi * x)) / x)
 
 
 def sinc_series(x: Array) -> Array:
@@ -264,22 +215,22 @@ elementwise("cosh", np.cosh, lambda g, _y, x: g * np.sinh(x), slopes=lambda s, x
     symmetry=Symmetry.EVEN, spelled=spelled("the hyperbolic cosine", kinds=UNLIKE_NUMPY))
 elementwise("tanh", np.tanh, lambda g, _y, x: g / np.cosh(x) ** 2, slopes=lambda s, x: (s.tanh_slope(x),),
     double_vjps=(lambda g, _y, x: g * tanh_slope(x),),
-    torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, 1 - y * y)),
+    torch=Torch(saves=((Keeps.OUTPUT,),), rounding=lambda y, x: (None, 1 - y * y)),
     text=Text(backward=("{g}*(1 - {y}**2)",)),
     spelled=spelled("the hyperbolic tangent", "torch numpy math functional method", kinds=UNLIKE_NUMPY))
 elementwise("asinh", np.arcsinh, lambda g, _y, x: g / np.hypot(x, 1), slopes=lambda s, x: (s.asinh_slope(x),),
-    torch=Torch(doubles=lambda y, x: (None, 1 / np.sqrt(x * x + 1))),
+    torch=Torch(rounding=lambda y, x: (None, 1 / np.sqrt(x * x + 1))),
     spelled=spelled("the inverse of sinh", also="arcsinh", kinds=UNLIKE_NUMPY))
 elementwise("acosh", np.arccosh, lambda g, _y, x: g / np.sqrt(abs(x) - 1) / np.sqrt(abs(x) + 1),
     slopes=lambda s, x: (1 / (s.sqrt(x - 1) * s.sqrt(x + 1)),),
-    domain=((1.1, 3),), torch=replace(OUTSIDE, doubles=lambda y, x: (None, 1 / np.sqrt(x * x - 1))),
+    domain=((1.1, 3),), torch=replace(OUTSIDE, rounding=lambda y, x: (None, 1 / np.sqrt(x * x - 1))),
     spelled=spelled("the inverse of cosh", also="arccosh"))
 elementwise("atanh", np.arctanh, lambda g, _y, x: g / ((1 - x) * (1 + x)), slopes=lambda s, x: (s.atanh_slope(x),),
     domain=((-0.9, 0.9),), spelled=spelled("the inverse of tanh", also="arctanh"))
 elementwise("exp", np.exp, lambda g, y, _x: g * y, formula=lambda s, x: s.exp(x),
     spelled=spelled("e**x", kinds=UNLIKE_NUMPY))
 elementwise("expm1", np.expm1, lambda g, _y, x: g * np.exp(x), slopes=lambda s, x: (s.exp(x),),
-    torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, y + 1)),
+    torch=Torch(saves=((Keeps.OUTPUT,),), rounding=lambda y, x: (None, y + 1)),
     spelled=spelled("exp(x) - 1", SPECIAL, kinds=UNLIKE_NUMPY))
 elementwise("exp2", np.exp2, lambda g, y, _x: g * y * LN2, slopes=lambda s, x: (s.exp2(x) * s.log(2),),
     spelled=spelled("2**x", SPECIAL))
@@ -310,7 +261,7 @@ elementwise("erf", erf, lambda g, _y, x: ERF_STEEPEST * np.exp(-x * x) * g,
 elementwise("sinc", sinc, lambda g, _y, x: np.where(x == 0, 0.0, g * sinc_slope(x)),
     slopes=lambda s, x: (s.sinc_slope(x),), double_vjps=(lambda g, _y, x: g * sinc_slope(x),),
     edge=is_far, zero_at=at_zero, zero_text=("{0} == 0",), exactly=exactly.each("sinc"), domain=((0.2, 1.8),),
-    text=Text(backward=(SINC_BACK,)), torch=Torch(doubles=sinc_in_torch),
+    text=Text(backward=(SINC_BACK,)), torch=Torch(rounding=sinc_in_torch),
     spelled=spelled("sin(πx)/(πx), 1 at 0", "torch numpy special method"))
 elementwise("hypot", np.hypot, lambda g, z, x, _y: g * (x / z), lambda g, z, _x, y: g * (y / z),
     slopes=lambda s, x, y: (x / s.hypot(x, y), y / s.hypot(x, y)),

@@ -106,17 +106,12 @@ def norm(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
 
 
 def norm_in_units(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
-    """Return a norm of numbers of any kind in units of the largest entry, for p < 0 of the smallest."""
+    """Return a norm in units of the largest entry, for p < 0 of the smallest, and of 1 where that is 0 or inf."""
     size = np.asarray(abs(x))
-    unit = unit_of(size, dim, p) if size.size else size
+    unit = (np.max if p > 0 else np.min)(size, axis=dim, keepdims=True) if size.size else size
+    unit = np.where((unit > 0) & np.isfinite(np.asarray(unit, dtype=np.float64)), unit, one_like(unit))
     total = np.asarray(np.sum((size / unit) ** p, axis=dim, keepdims=True)) ** (one_like(unit) / p) * unit
     return total if keepdim else np.squeeze(total, axis=dim)
-
-
-def unit_of(size: Array, dim: Axes, p: float) -> Array:
-    """Return the entry that decides a norm, the largest or for p < 0 the smallest; 1 in place of 0 and inf."""
-    unit = (np.max if p > 0 else np.min)(size, axis=dim, keepdims=True)
-    return np.where((unit > 0) & np.isfinite(np.asarray(unit, dtype=np.float64)), unit, one_like(unit))
 
 
 def var(x: Array, dim: Axes, keepdim: bool, correction: float) -> Array:
@@ -196,11 +191,6 @@ def shared(hit: Test) -> Piecewise:
             np.sum(np.where(piece, x, 0), axis=dim, keepdims=keepdim) / np.sum(piece, axis=dim, keepdims=keepdim)
         ),
     )
-
-
-def huber_piece(d: Array, delta: Array) -> Indices:
-    """Return 0 around 0, and the sign of d where the line is straight."""
-    return np.where(abs(d) < delta, 0, sign_of(d))
 
 
 def rest_of(whole: Array, a: Array, b: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradcli.ops.arithmetic import only_numpy
 from gradcli.ops.declare import Apply, Entries, Keeps, Oddity, Text, Torch, variant
-from gradcli.ops.links import Array, At, Exact, Index, Indices, Library, Links, Number, Raw, Static, Vjp
+from gradcli.ops.links import Array, At, Index, Indices, Library, Links, Number, Raw, Static, Vjp
 from gradcli.ops.shaping import joined, moved_local, mover, shaping, whole_numbers
 from gradcli.ops.values import Value, Values, one_axis, require, stack
 from gradcli.ops.writing import Call, index_text, index_text_back, put_text_back, repeat_text_back, tile_text_back
@@ -42,7 +42,7 @@ def index_vjp(g: Array, _y: Array, x: Array, *, key: Index) -> Array:
 def put(x: Array, value: Number, *, key: Index) -> Array:
     """Return a copy of x with ``value`` written at ``key``; it broadcasts."""
     result = np.array(x, dtype=np.result_type(x, value))
-    result[key] = value
+    result[key] = np.asarray(value)[()]  # of many digits an array of one entry is no entry
     return result
 
 
@@ -96,13 +96,6 @@ def index_size(x: Array, *, key: Index) -> int:
     return count * math.prod(map(int, left))
 
 
-def exact_put(x: Exact, value: Exact, *, key: Index) -> Exact:
-    """Return a copy of x with ``value`` written at ``key``, in exact numbers."""
-    result = np.array(x)
-    result[key] = value[()]
-    return result
-
-
 INDEX = mover(
     "index",
     picked,
@@ -124,7 +117,6 @@ PUT = joined(
     moved_local(put),
     size=lambda x, value, *, key: max(int(np.size(x)), index_size(x, key=key)),
     torch=Torch(oddity=Oddity("repeated-index", repeated_index), saves=((Keeps.OWN,),)),
-    exactly=exact_put,
     text=Text(listed=True, backward=put_text_back),
 )
 

@@ -70,13 +70,11 @@ Static: TypeAlias = "float | str | tuple[Static, ...] | None"
 Library = str
 """A parameter that no user gives: the library whose name was used, ``np``, ``F``, or else ``torch``."""
 
-Record = dict[str, Any]
-"""Fields of an op's record by name, which ``Op`` has the types of."""
 Expression = Any
 """A term of sympy, which has no types, or a number in its place."""
 Symbols = Any
 """The functions that a formula is made of, ``s``: those of sympy, or those of numbers."""
-Doubles = Callable[..., "tuple[Array | None, Array | None]"]
+Rounding = Callable[..., "tuple[Array | None, Array | None]"]
 """Computes a value and a slope of an output and its arguments, None for one that is not told."""
 Rule = Callable[..., Array | Mask | Indices | Exact | np.generic | bool]
 """A part of a record that makes numbers, truth values or positions of numbers."""

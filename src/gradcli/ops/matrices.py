@@ -82,7 +82,9 @@ def det_vjp(g: Array, y: Array, a: Array) -> Array:
     odd = ~np.isfinite(g * y) & (y != 0)
     result = np.where(flat, g * 0.0, g * cofactors(np.where(odd, 0.0, a)))
     if np.any(odd):
-        np.copyto(result, substituted(g * y, odd, a), where=odd)
+        unit = np.eye(a.shape[-1])
+        left, right = np.where(odd, np.swapaxes(a, -1, -2), unit), np.where(unit == 1, g * y, 0.0)
+        np.copyto(result, solved(left, right), where=odd)
     return result
 
 
@@ -107,12 +109,6 @@ def det_again(g: Array, y: Array, a: Array) -> Array:
     few = count <= 3
     result = cofactors(regular) if few else y[..., None, None] * np.swapaxes(np.linalg.inv(regular), -1, -2)
     return np.where(flat, each * 0.0, each * result)
-
-
-def substituted(gy: Array, odd: Mask, a: Array) -> Array:
-    """Return the solution of Aᵀ·X = g·det·1 for those matrices that are ``odd``."""
-    unit = np.eye(a.shape[-1])
-    return solved(np.where(odd, np.swapaxes(a, -1, -2), unit), np.where(unit == 1, gy, 0.0))
 
 
 def solved(a: Array, b: Array) -> Array:

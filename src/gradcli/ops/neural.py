@@ -91,7 +91,8 @@ HUBER = declare(
     huber_local,
     lambda s, d, delta: s.where_gt(delta, s.abs(d), parabola(s, d, delta), straight(s, d, delta)),
     pieces=Piecewise(
-        exactly.huber_piece, lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2))
+        lambda d, delta: np.where(abs(d) < delta, 0, exactly.sign_of(d)),
+        lambda piece, d, delta: np.where(piece == 0, d * d / 2, delta * (piece * d - delta / 2)),
     ),
     text=Text(
         template="where(abs({0}) < {1}, 0.5*{0}**2, {1}*(abs({0}) - 0.5*{1}))",
@@ -371,7 +372,7 @@ LOG_SOFTMAX = declare(
 def normalised(op: Op, x: Value, dim: Static, library: str) -> Value:
     """Return softmax or its logarithm along ``dim``, which only a vector may leave out."""
     if dim is None and x.ndim < 2 and library != "F":
-        x.f.remark("torch-refuses", f"{op.name} without dim: PyTorch needs it, but under the name F.{op.name}.")
+        x.f.remark("torch-refuses", f"{op.name} without dim: of PyTorch's, only F.{op.name} goes without it.")
     if not x.ndim:
         return x.reshape(1).of(op, dim=0).reshape()
     hint = f"write {op.name}(..., dim=-1) for each row"

@@ -24,7 +24,7 @@ from gradcli.ops.declare import (
     in_one_step,
     no_links,
 )
-from gradcli.ops.elementwise import bent, bent_slope, erfc, gelu_slope, normal_share, sigmoid, sigmoid_slope, silu_slope
+from gradcli.ops.elementwise import erfc, normal_density, normal_share, recomputed, sigmoid, sigmoid_slope
 from gradcli.ops.exactly import decided, is_nan, sign_of
 from gradcli.ops.links import Array, At, Expression, Forward, Indices, Links, Mask, Number, Symbols, Tensor, Test
 from gradcli.ops.values import Value, clamp_min, common_shape, require, where
@@ -93,9 +93,58 @@ def at_most(x: Array, high: Number) -> Array:
     return np.where(x == high, x, np.minimum(x, high))[()]
 
 
+NEAR_ROOT = 1e-3
+"""The distance from its root up to which a slope is taken in more digits."""
+SILU_ROOT, GELU_ROOT, GELU_TANH_ROOT = -1.2784645427610737, -0.7517915246935645, -0.7524614220710163
+"""Where x·sigmoid(x), x·Φ(x) and its approximation by tanh are least."""
+
+
+def near(x: Array, root: float) -> Mask:
+    """Return which entries are near to a root."""
+    return np.abs(x - root) < NEAR_ROOT
+
+
+def silu_slope(x: Array) -> Array:
+    """Return σ(x)·(1 + x·(1 - σ(x)))."""
+    slopes = sigmoid(x) * (1 + x * sigmoid(-x))
+    return recomputed(slopes, near(x, SILU_ROOT), x, lambda mp, x: (1 + x / (1 + mp.exp(x))) / (1 + mp.exp(-x)))
+
+
+def gelu_slope(x: Array) -> Array:
+    """Return Φ(x) + x·φ(x)."""
+    slopes = 0.5 * erfc(-x / math.sqrt(2)) + x * normal_density(x)
+    return recomputed(slopes, near(x, GELU_ROOT), x, lambda mp, x: mp.ncdf(x) + x * mp.npdf(x))
+
+
+GELU_TANH = 2 * math.sqrt(2 / math.pi), 2 * math.sqrt(2 / math.pi) * 0.044715
+"""a and b of v = a·x + b·x³, with which gelu by tanh is x·sigmoid(v)."""
+SATURATED = 1e9
+"""Beyond, the slope of gelu is 0 or 1, and x³ may be no double."""
+
+
+def gelu_tanh_inner(x: Number) -> Number:
+    """Return v = a·x + b·x³."""
+    return x * (GELU_TANH[0] + GELU_TANH[1] * (x * x))
+
+
+def gelu_tanh_slope(x: Array) -> Array:
+    """Return σ(v)·(1 + x·v'·σ(-v))."""
+    short = np.where(np.isinf(x), x, np.clip(x, -SATURATED, SATURATED))
+    v = gelu_tanh_inner(short)
+    slopes = sigmoid(v) * (1 + short * (GELU_TANH[0] + 3 * GELU_TANH[1] * short * short) * sigmoid(-v))
+    return recomputed(slopes, near(x, GELU_TANH_ROOT), x, gelu_tanh_in_mpmath)
+
+
+def gelu_tanh_in_mpmath(mp: Any, x: Any) -> Any:
+    """Return the slope of gelu by tanh at one number."""
+    a, cube = mp.sqrt(8 / mp.pi), mp.mpf(0.044715)
+    share = 1 / (1 + mp.exp(-a * (x + cube * x**3)))
+    return share * (1 + x * a * (1 + 3 * cube * x**2) * (1 - share))
+
+
 def gelu(x: Array, approximate: str) -> Array:
     """Return x·Φ(x), or the approximation of Φ by tanh, which is a sigmoid."""
-    return x * sigmoid(bent(x)) if approximate == "tanh" else 0.5 * x * erfc(-x / math.sqrt(2))
+    return x * sigmoid(gelu_tanh_inner(x)) if approximate == "tanh" else 0.5 * x * erfc(-x / math.sqrt(2))
 
 
 def gelu_in_torch(y: Array, x: Array, *, approximate: str) -> tuple[Array, Array | None]:
@@ -103,13 +152,11 @@ def gelu_in_torch(y: Array, x: Array, *, approximate: str) -> tuple[Array, Array
     if approximate == "tanh":
         return y, None
     share = normal_share(x)
-    return x * share, share + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    return x * share, share + x * normal_density(x)
 
 
 NO_DERIVATIVE = Kink(is_zero, "0 is taken")
 AT_BOUND = Kink(lambda x, bound: x == bound, "1 is taken")
-
-SMOOTH = OF_FLOATS
 
 # fmt: off
 # name, forward, a vjp for each argument, formula or slopes: what else the record holds
@@ -119,7 +166,7 @@ ABS = elementwise("abs", np.abs, lambda g, _y, x: g * sign(x), slopes=lambda s, 
                     kinds=Kinds(Made.NUMPY_SAME, Made.SAME)))
 SIGMOID = elementwise("sigmoid", sigmoid, lambda g, y, x: g * (y / (1 + np.exp(x))),
     slopes=lambda s, x: (s.sigmoid(x) * s.rest_of_sigmoid(x),), double_vjps=(lambda g, _y, x: g * sigmoid_slope(x),),
-    torch=Torch(saves=((Keeps.OUTPUT,),), doubles=lambda y, x: (None, (1 - y) * y)),
+    torch=Torch(saves=((Keeps.OUTPUT,),), rounding=lambda y, x: (None, (1 - y) * y)),
     exactly=lambda x: 1 / (1 + np.exp(-x)), text=Text(backward=("{g}*{y}*(1 - {y})",)),
     spelled=Spelled("torch functional special method", "expit", "1/(1 + exp(-x))", "neural"))
 elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0, 0.0, g),
@@ -130,15 +177,15 @@ elementwise("relu", lambda x: at_least(x, 0.0), lambda g, y, _x: np.where(y <= 0
 elementwise("logsigmoid", logsigmoid, logsigmoid_vjp, slopes=lambda s, x: (s.sigmoid(-x),),
     double_vjps=(lambda g, _y, x: g * sigmoid(-x),),
     exactly=exactly.logsigmoid, text=Text(backward=("{g}*sigmoid(-{0})",)),
-    spelled=Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", SMOOTH))
+    spelled=Spelled("functional", "jax.nn.log_sigmoid", "log(sigmoid(x))", "neural", OF_FLOATS))
 elementwise("silu", lambda x: x / (1 + np.exp(-x)), lambda g, _y, x: g * silu_slope(x),
     slopes=lambda s, x: (s.silu_slope(x),),
     text=Text(backward=("{g}*sigmoid({0})*(1 + {0}*(1 - sigmoid({0})))",)),
-    spelled=Spelled("functional", "swish", "x*sigmoid(x)", "neural", SMOOTH))
+    spelled=Spelled("functional", "swish", "x*sigmoid(x)", "neural", OF_FLOATS))
 elementwise("softsign", lambda x: x / (1 + np.abs(x)), lambda g, _y, x: g / (1 + np.abs(x)) ** 2 + 0 * x,
     slopes=lambda s, x: (1 / (1 + s.abs(x)) ** 2,),
     exactly=lambda x: x / (1 + abs(x)),
-    torch=Torch(saves=((0,),), doubles=lambda y, x: (
+    torch=Torch(saves=((0,),), rounding=lambda y, x: (
         None, 1 / (1 + abs(x)) - x / (1 + abs(x)) / (1 + abs(x)) * np.sign(x))),
     spelled=Spelled("functional", "jax.nn.soft_sign", "x/(1 + |x|)", "neural", Kinds(Made.NO, Made.FLOAT)))
 CLAMP_MIN = elementwise("clamp_min", at_least, lambda g, _y, x, low: np.where(x >= low, g, 0.0),
@@ -237,17 +284,12 @@ def gelu_text_back(_k: int, _out: Array, _x: Array, *, approximate: str) -> str:
     return f"{{g}}*{share}*(1 + {{0}}*sqrt(8/pi)*(1 + 0.134145*{{0}}**2)*(1 - {share}))"
 
 
-def by_condition(piece: Mask, _condition: Array, a: Array, b: Array) -> Array:
-    """Return the entries of the branches that were taken."""
-    return np.where(piece, a, b)
-
-
 WHERE = declare(
     "where",
     np.where,
     (None, lambda g, _y, c, _a, _b: np.where(c, g, 0.0), lambda g, _y, c, _a, _b: np.where(c, 0.0, g)),
     where_local,
-    pieces=Piecewise(lambda c, a, b: exactly.true(c), by_condition),
+    pieces=Piecewise(lambda c, a, b: exactly.true(c), lambda piece, c, a, b: np.asarray(np.where(piece, a, b))),
     entries=Entries(index=Chosen(("", "where({0}, 1, 0)", "where({0}, 0, 1)")), moves=True),
     chooses=True,
     torch=Torch(saves=((0,),)),
@@ -282,7 +324,7 @@ LEAKY_RELU = elementwise("leaky_relu", lambda x, negative_slope: np.where(x > 0,
     text=Text(defaults={"negative_slope": 0.01}, write=with_numbers),
     pieces=Piecewise(
         lambda x, negative_slope: x > 0, lambda piece, x, negative_slope: np.where(piece, x, negative_slope * x)),
-    spelled=Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", SMOOTH))
+    spelled=Spelled("functional", "", "x above 0, negative_slope*x below and at 0", "neural", OF_FLOATS))
 ELU = elementwise("elu", elu,
     lambda g, _y, x, *, alpha: np.where(x <= 0, g * alpha * np.exp(np.where(x < 0, x, 0.0)), g),
     formula=lambda s, x, alpha: s.elu(x, s.number(alpha)),
@@ -290,7 +332,7 @@ ELU = elementwise("elu", elu,
     text=Text(defaults={"alpha": 1.0}, write=with_numbers, backward=("where({0} > 0, {g}, {g}*{alpha}*exp({0}))",)),
     kink=Kink(lambda x, alpha: (x == 0) & (alpha != 1), "alpha is taken"),
     pieces=Piecewise(lambda x, alpha: x > 0, lambda piece, x, alpha: np.where(piece, x, alpha * np.expm1(x))),
-    spelled=Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", SMOOTH))
+    spelled=Spelled("functional", "", "x above 0, alpha*(exp(x) - 1) below", "neural", OF_FLOATS))
 SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, formula=softplus_formula,
     derivatives=lambda s, x, beta, threshold: (s.where_gt(beta * x, threshold, 1, s.sigmoid(beta * x)),),
     text=Text(defaults={"beta": 1.0, "threshold": 20.0}, backward=("{g}*sigmoid({beta}*{0})",)),
@@ -298,15 +340,15 @@ SOFTPLUS = elementwise("softplus", softplus, softplus_vjp, formula=softplus_form
         lambda x, beta, threshold: x * beta > threshold,
         lambda piece, x, beta, threshold: np.where(piece, x, np.log1p(np.exp(x * beta)) / beta)),
     spelled=Spelled("functional", "", "log(1 + exp(beta*x))/beta, and x itself where beta*x is above the threshold",
-                    "neural", SMOOTH))
+                    "neural", OF_FLOATS))
 GELU = elementwise("gelu", gelu,
-    lambda g, _y, x, *, approximate: g * (bent_slope(x) if approximate == "tanh" else gelu_slope(x)),
+    lambda g, _y, x, *, approximate: g * (gelu_tanh_slope(x) if approximate == "tanh" else gelu_slope(x)),
     formula=lambda s, x, approximate: s.gelu_tanh(x) if approximate == "tanh" else s.gelu(x),
     text=Text(defaults={"approximate": "none"}, backward=gelu_text_back), exactly=exactly.gelu,
-    torch=Torch(doubles=gelu_in_torch),
+    torch=Torch(rounding=gelu_in_torch),
     spelled=Spelled("functional", "",
                     'x times the normal distribution function of x; approximate="tanh" for the approximation',
-                    "neural", SMOOTH))
+                    "neural", OF_FLOATS))
 # fmt: on
 
 

@@ -54,16 +54,16 @@ from gradcli.ops.values import (
     ALL,
     LibraryAxes,
     Value,
+    as_keepdim,
+    broadcast_back,
     empty_of,
     group_rows,
     one_axis,
     read_axes,
     require_entries,
-    restore,
-    spread_back,
 )
 from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, function
-from gradcli.ops.writing import numbers
+from gradcli.ops.writing import numbers, trailing
 
 
 def products_of_others(x: Array, axes: Axes) -> Array:
@@ -93,13 +93,6 @@ def product_links(rows: Indices) -> Links:
     others = np.stack([np.delete(groups, i, axis=1) for i in range(size)], axis=1).reshape(len(columns), size - 1)
     bound = tuple((0, others[:, k]) for k in range(size - 1))
     return Links(np.asarray(rows)[columns], columns, 1.0, Explicit(lambda s, *factors: s.product(factors)), bound)
-
-
-def quotient_links(rows: Indices, columns: Indices, x: Array, others: Array) -> Links:
-    """Return the links of a long product: y/x, or the numbers themselves where an entry is 0."""
-    if np.all(x != 0):
-        return Links(rows, columns, 1.0, Explicit(lambda s, y, x: y / x), ((-1, rows), (0, columns)))
-    return Links(rows, columns, others)
 
 
 def cumprod_local(at: At) -> Sequence[Links | Contraction]:
@@ -162,7 +155,7 @@ def all_entries(x: Array) -> Indices:
     return np.arange(np.size(x), dtype=np.intp)
 
 
-def reduced(inner: Formula, outer: Formula, flat_at_zero: bool = False) -> Local:
+def implicit_local(inner: Formula, outer: Formula, flat_at_zero: bool = False) -> Local:
     """Return the local reading of y with ``outer(y) = sum of inner(x)``; ``flat_at_zero``: 0 by convention at y = 0.
 
     So is the derivative of a norm of an order below 1 by an entry that is 0.
@@ -191,7 +184,7 @@ def prod_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array
 
 def prod_along_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g·(y/x), and by prefix and suffix products where x has zeros (PyTorch's ``prod_backward``)."""
-    g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
+    g, y = as_keepdim(g, dim, keepdim), as_keepdim(y, dim, keepdim)
     if dim and np.all(x != 0) and np.all((y != 0) & np.isfinite(y)):
         return g * (y / x)
     return g * products_of_others(x, dim)
@@ -224,13 +217,14 @@ def cumprod_again(g: Array, y: Array, x: Array, *, dim: int) -> Array:
 
 
 def prod_local(at: At) -> list[Links]:
-    """Link each entry with the product of the others in its group as the coefficient."""
+    """Link each entry with the product of the others in its group: of many y/x, or numbers where an entry is 0."""
     x, rows = at.x, group_rows(at.x, at.static["dim"])
     if np.size(x) <= WRITTEN_OUT * max(np.size(at.out), 1):
         return [product_links(rows)]
     columns = all_entries(x)
-    others = np.ravel(products_of_others(x, at.static["dim"]))
-    return [quotient_links(rows, columns, x, others)]
+    if np.all(x != 0):
+        return [Links(rows, columns, 1.0, Explicit(lambda s, y, x: y / x), ((OUT, rows), (0, columns)))]
+    return [Links(rows, columns, np.ravel(products_of_others(x, at.static["dim"])))]
 
 
 def logsumexp(x: Array, dim: Axes, keepdim: bool) -> Any:
@@ -241,7 +235,7 @@ def logsumexp(x: Array, dim: Axes, keepdim: bool) -> Any:
     return total if keepdim else np.squeeze(total, axis=dim)
 
 
-def scatter_rows(
+def declare_reduction(
     name: str, inner: Formula, outer: Formula, *, forward: Forward, vjp: Vjp, zero: bool = False, **record: Any
 ) -> Op:
     """Declare a reduction with ``outer(y) = sum of inner(x)``."""
@@ -249,7 +243,7 @@ def scatter_rows(
         name,
         forward,
         (vjp,),
-        reduced(inner, outer, zero),
+        implicit_local(inner, outer, zero),
         entries=replace(record.pop("entries", NO_ENTRIES), shaped=not zero),
         torch=replace(record.pop("torch", NO_TORCH), differs=beyond, says=BEYOND),
         **record,
@@ -278,18 +272,13 @@ def mean(x: Array, dim: Axes, keepdim: bool) -> Array:
 
 def mean_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g over the count, at each entry."""
-    return spread_back(g, dim, keepdim, x) / np.float64(math.prod(np.shape(x)[axis] for axis in dim))
+    return broadcast_back(g, dim, keepdim, x) / np.float64(math.prod(np.shape(x)[axis] for axis in dim))
 
 
 def others_text(x: str, axis: int, shape: Shape) -> str:
     """Return an array with one more axis before ``axis``, in whose layer j entry j along the axis is 1."""
-    diagonal = f"eye({shape[axis]}){trailing_matrix(len(shape) - 1 - axis)}"
+    diagonal = f"eye({shape[axis]}){trailing(len(shape) - 1 - axis, ':, :')}"
     return f"where({diagonal} == 1, 1, unsqueeze({x}, {axis}))"
-
-
-def trailing_matrix(count: int) -> str:
-    """Return the index that adds so many axes behind the two of a matrix."""
-    return f"[:, :{', None' * count}]" if count else ""
 
 
 def prod_text_back(_k: int, _out: Array, x: Array, *, dim: Axes, keepdim: bool) -> tuple[str, ...]:
@@ -312,7 +301,7 @@ def prod_text_back(_k: int, _out: Array, x: Array, *, dim: Axes, keepdim: bool) 
 def cumprod_text_back(_k: int, _out: Array, x: Array, *, dim: int) -> tuple[str, ...]:
     """Return the text of the running sum of g·y from its end over x, and of all products where x has zeros."""
     shape = np.shape(x)
-    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing_matrix(len(shape) - 1 - dim)}"
+    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing(len(shape) - 1 - dim, ':, :')}"
     products = f"cumprod({others_text('{0}', dim, shape)}, {dim + 1})"
     return (
         f"flip(cumsum(flip({{g}}*{{y}}, {dim}), dim={dim}), {dim})/{{0}}",
@@ -329,22 +318,22 @@ def leaves_doubles(y: Array, *values: Array) -> bool:
 
 # fmt: off
 KEEPDIM, OF_PRODUCTS = {"keepdim": False}, Torch(leaves_doubles, BEYOND)
-SUM = scatter_rows(
+SUM = declare_reduction(
     "sum", lambda s, x: x, lambda s, y, n: y,
     forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, keepdims=keepdim),
-    vjp=lambda g, _y, x, *, dim, keepdim: spread_back(g, dim, keepdim, x),
+    vjp=lambda g, _y, x, *, dim, keepdim: broadcast_back(g, dim, keepdim, x),
     entries=Entries(by_shape=True, folds=lambda s, entries: s.total(entries), index=Reduced("1"), mentions=on_none),
     text=Text(defaults=KEEPDIM, rule="sum of entries"))
-MEAN = scatter_rows(
+MEAN = declare_reduction(
     "mean", lambda s, x: x, lambda s, y, n: n * y,
     forward=mean, vjp=mean_vjp, exactly=exactly.mean,
     entries=Entries(by_shape=True, folds=lambda s, entries: s.total(entries) / s.number(len(entries)),
                     index=Reduced("1/{n}"), mentions=on_none),
     text=Text(defaults=KEEPDIM, rule="mean of entries"))
-LOGSUMEXP = scatter_rows(
+LOGSUMEXP = declare_reduction(
     "logsumexp", lambda s, x: s.exp(x), lambda s, y, n: s.exp(y),
     forward=logsumexp,
-    vjp=lambda g, y, x, *, dim, keepdim: restore(g, dim, keepdim) * np.exp(x - restore(y, dim, keepdim)),
+    vjp=lambda g, y, x, *, dim, keepdim: as_keepdim(g, dim, keepdim) * np.exp(x - as_keepdim(y, dim, keepdim)),
     exactly=exactly.logsumexp, entries=Entries(index=Reduced("exp({x} - {y})")),
     text=Text(defaults=KEEPDIM, backward=logsumexp_text_back))
 PROD = declare(
@@ -408,7 +397,7 @@ def running(op: Op, what: str) -> None:
 
     @reduction(f"np.{op.name} numpy.{op.name}", "dtype", kinds=COUNTED, doc=words)
     def along(x: Value, dim: Static = None) -> Value:
-        row = x.flat if dim is None and x.ndim != 1 else x
+        row = x.flat if dim is None else x
         return row.of(op, dim=0 if dim is None else one_axis(dim, x.ndim)) if row.ndim else row
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import NO_ENTRIES, Apply, Entries, Op, Text, declare
-from gradcli.ops.links import Array, At, Axes, Forward, Indices, Library, Links, Local, Rule, Static, Tensor, Vjp
+from gradcli.ops.declare import NO_ENTRIES, Entries, Op, Text, declare
+from gradcli.ops.links import Array, At, Axes, Forward, Indices, Library, Links, Local, Rule, Static, Vjp
 from gradcli.ops.values import ALL, Value, cloned, one_axis, read_axes, require, whole
 from gradcli.ops.vocabulary import KEPT, function
 from gradcli.ops.writing import Call, diagonal_text_back, function_call
@@ -103,11 +103,6 @@ TRIL      = mover("tril", lambda x, *, k: np.tril(x, k), lambda g, _y, _x, *, k:
 TRIU      = mover("triu", lambda x, *, k: np.triu(x, k), lambda g, _y, _x, *, k: np.triu(g, k), text=BY_DIAGONAL)
 CLONE     = mover("clone", lambda x: cloned(x)[()], lambda g, _y, _x: g)
 # fmt: on
-
-
-def transpose_matrices(f: Apply, x: Tensor) -> Tensor:
-    """Return a matrix transposed, or each of a batch: the last two axes swapped."""
-    return f(TRANSPOSE, x, dims=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
 MOST_AXES = 32
@@ -204,15 +199,7 @@ def build_transpose(
         return build_permute(x, *(axis for axis in (dim0, dim1, dim2, dim3) if axis is not None))
     if dim1 is None:
         return numpy_transpose(x, dim0)
-    return swapped(x, one_axis(dim0, x.ndim), one_axis(dim1, x.ndim))
-
-
-def swapped(x: Value, first: int, second: int) -> Value:
-    """Return an array with two of its axes swapped."""
-    order = list(range(x.ndim))
-    if order:
-        order[first], order[second] = order[second], order[first]
-    return x.permute(*order)
+    return x.swap(one_axis(dim0, x.ndim), one_axis(dim1, x.ndim))
 
 
 @shaping("t", "torch method")
@@ -258,7 +245,7 @@ def build_roll(x: Value, shifts: Static, dim: Static = None, library: Library = 
         return x.clone()
     if dim is None or dim == ():
         require(dim is None or len(shift) <= 1, "shape", f"{counted(len(shift), 'shift')} for no axes")
-        turned = (x if x.ndim == 1 else x.flat).of(ROLL, shifts=(sum(shift),), dims=(0,))
+        turned = x.flat.of(ROLL, shifts=(sum(shift),), dims=(0,))
         return turned if x.ndim == 1 else turned.reshape(*x.shape)
     axes = read_axes(dim, x.ndim)
     said = f"{counted(len(shift), 'shift')} for {counted(len(axes), 'axis')}"

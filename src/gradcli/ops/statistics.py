@@ -32,19 +32,19 @@ from gradcli.ops.declare import (
 from gradcli.ops.exactly import decided, shared, true
 from gradcli.ops.links import Array, At, Explicit, Indices, Links, Mask, Static, Tensor, Vjp
 from gradcli.ops.piecewise import sign as sign_of
-from gradcli.ops.reductions import KEEPDIM, all_entries, mean, reduction, scatter_rows
+from gradcli.ops.reductions import KEEPDIM, all_entries, declare_reduction, mean, reduction
 from gradcli.ops.values import (
     ALL,
     Axes,
     LibraryAxes,
     Value,
+    as_keepdim,
     group_rows,
     number,
     one_axis,
     read_axes,
     require,
     require_entries,
-    restore,
     sign,
 )
 from gradcli.ops.vocabulary import BY_NUMPY, KEPT, OF_FLOATS, OF_NUMBERS, Kinds, Made, function
@@ -53,26 +53,26 @@ from gradcli.ops.writing import axis_text
 
 def extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g shared evenly among the entries that are the extreme."""
-    hit = np.asarray(x == restore(y, dim, keepdim), dtype=np.float64)
-    return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
+    hit = np.asarray(x == as_keepdim(y, dim, keepdim), dtype=np.float64)
+    return as_keepdim(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
 
 
 def peak_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g shared evenly among the entries that are the extreme or nan (``norm_backward`` for p = inf)."""
-    hit = (x == restore(y, dim, keepdim)) | np.isnan(x)
-    return restore(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
+    hit = (x == as_keepdim(y, dim, keepdim)) | np.isnan(x)
+    return as_keepdim(g, dim, keepdim) / np.sum(hit, axis=dim, keepdims=True) * hit
 
 
 def whole_extreme_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool) -> Array:
     """Return g shared evenly where x is the extreme, 0 elsewhere (``evenly_distribute_backward``)."""
-    y = restore(y, dim, keepdim)
+    y = as_keepdim(y, dim, keepdim)
     hit = np.where(np.isnan(y), np.isnan(x), x == y)
-    return np.where(hit, restore(g, dim, keepdim) / np.count_nonzero(hit), 0.0)
+    return np.where(hit, as_keepdim(g, dim, keepdim) / np.count_nonzero(hit), 0.0)
 
 
 def extreme_local(at: At) -> list[Links]:
     """Link each output to the entries that are the extreme, with their shares."""
-    dim, hit = at.static["dim"], at.x == restore(at.out, at.static["dim"], at.static["keepdim"])
+    dim, hit = at.static["dim"], at.x == as_keepdim(at.out, at.static["dim"], at.static["keepdim"])
     with np.errstate(invalid="ignore"):
         part = np.ravel(hit / np.sum(hit, axis=dim, keepdims=True))
     columns = np.flatnonzero(part)
@@ -387,14 +387,14 @@ def var_vjp(g: Array, _y: Array, x: Array, *, dim: Axes, keepdim: bool, correcti
     """Return g·2(x - mean)/(n - correction), and g·inf or nan where n is no more than the correction."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
     if count <= correction:
-        return restore(g, dim, keepdim) * np.where(x == mean(x, dim, keepdim=True), np.nan, np.inf)
+        return as_keepdim(g, dim, keepdim) * np.where(x == mean(x, dim, keepdim=True), np.nan, np.inf)
     return var_along_vjp(g, None, x, dim=dim, keepdim=keepdim, correction=correction)
 
 
 def var_along_vjp(g: Array, _y: Array | None, x: Array, *, dim: Axes, keepdim: bool, correction: float) -> Array:
     """Return g·2(x - mean)/(n - correction) whatever n is, as PyTorch does where dim is named."""
     count = math.prod(np.shape(x)[axis] for axis in dim)
-    return 2.0 / np.float64(count - correction) * restore(g, dim, keepdim) * (x - mean(x, dim, keepdim=True))
+    return 2.0 / np.float64(count - correction) * as_keepdim(g, dim, keepdim) * (x - mean(x, dim, keepdim=True))
 
 
 def var_local(at: At) -> list[Links]:
@@ -427,7 +427,7 @@ def norm_of(x: Array, dim: Axes, keepdim: bool, p: float) -> Array:
 
 def norm_vjp(g: Array, y: Array, x: Array, *, dim: Axes, keepdim: bool, p: float) -> Array:
     """Return g·sign(x)·(|x|/y)^(p-1), and 0 where the norm is 0; the ratio first, where powers may be no doubles."""
-    g, y = restore(g, dim, keepdim), restore(y, dim, keepdim)
+    g, y = as_keepdim(g, dim, keepdim), as_keepdim(y, dim, keepdim)
     if p == 1:
         return g * sign_of(x)
     if p == 2:
@@ -470,7 +470,7 @@ def var_text_back(_k: int, _out: Array, x: Array, *, dim: Axes, keepdim: bool, c
     return f"{{G}}*2/{count!r}*({{0}} - mean({{0}}{axes}))"
 
 
-NORM = scatter_rows(
+NORM = declare_reduction(
     "norm",
     lambda s, x, p: x**2 if p == 2 else s.power(s.abs(x), s.number(p)),
     lambda s, y, n, p: s.power(y, s.number(p)),
@@ -486,7 +486,7 @@ NORM = scatter_rows(
     exactly=exactly.norm,
     entries=Entries(index=Reduced("{x}/{y}", lambda p, **options: p == 2)),
     text=Text(backward=norm_text_back, defaults={"p": 2.0, "keepdim": False}),
-    torch=Torch(doubles=norm_in_torch),
+    torch=Torch(rounding=norm_in_torch),
 )
 
 

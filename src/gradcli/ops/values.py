@@ -78,7 +78,7 @@ def empty_of(library: str, torch: str = "all") -> str:
     return "none" if library == "np" else torch
 
 
-def restore(g: Array, axes: links.Axes, keepdim: bool) -> Array:
+def as_keepdim(g: Array, axes: links.Axes, keepdim: bool) -> Array:
     """Return a reduced array with its reduced axes put back with length 1."""
     return g if keepdim or not axes or isinstance(g, np.float64) else np.expand_dims(g, axes)
 
@@ -87,11 +87,11 @@ WRITTEN = 4096
 """Entries up to which one number is written so often: beyond, a view reads it from one place, which is dear to make."""
 
 
-def spread_back(g: Array, axes: links.Axes, keepdim: bool, x: Array) -> Array:
+def broadcast_back(g: Array, axes: links.Axes, keepdim: bool, x: Array) -> Array:
     """Return the cotangent of a sum at each of its terms: that of the sum."""
     if isinstance(g, np.float64) and x.size <= WRITTEN:
         return np.full(x.shape, g)
-    return np.broadcast_to(restore(g, axes, keepdim), x.shape)
+    return np.broadcast_to(as_keepdim(g, axes, keepdim), x.shape)
 
 
 def unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
@@ -266,6 +266,13 @@ class Value(Operators):
         """Return the axes in another order."""
         return self.of(OPS["permute"], dims=dims)
 
+    def swap(self, first: int, second: int) -> Value:
+        """Return two axes swapped; one number as it is."""
+        order = list(range(self.ndim))
+        if order:
+            order[first], order[second] = order[second], order[first]
+        return self.permute(*order)
+
     def expand(self, *shape: int) -> Value:
         """Return an array repeated along axes of length 1 and new axes."""
         return self.of(OPS["expand"], shape=shape)
@@ -292,13 +299,13 @@ class Value(Operators):
 
     @property
     def flat(self) -> Value:
-        """All entries in one row."""
-        return self.reshape(-1)
+        """All entries in one row: a vector as it is."""
+        return self if self.ndim == 1 else self.reshape(-1)
 
     @property
     def mT(self) -> Value:  # noqa: N802 - as PyTorch calls it
         """Each matrix transposed."""
-        return self.permute(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
+        return self.swap(-2, -1)
 
 
 Values: TypeAlias = Sequence[Value]
@@ -395,7 +402,7 @@ def how_reduced(size_average: Static, reduce: Static, reduction: Static) -> Redu
     return Reduction("mean" if size_average is None or size_average else "sum")
 
 
-class Call(NamedTuple):
+class Reading(NamedTuple):
     """What a reader knows beside its argument: the first array of the call, and whose name was used."""
 
     f: Apply
@@ -403,7 +410,7 @@ class Call(NamedTuple):
     library: str
 
 
-def wrapped(x: Any, name: str, call: Call) -> Any:
+def wrapped(x: Any, name: str, call: Reading) -> Any:
     """Return an argument as a value, and a list of them as values; None as it is."""
     del name
     if x is None:
@@ -411,17 +418,17 @@ def wrapped(x: Any, name: str, call: Call) -> Any:
     return [Value(call.f, item) for item in x] if isinstance(x, list) else Value(call.f, x)
 
 
-def plainly(read: Callable[[Any, str], Any]) -> Callable[[Any, str, Call], Any]:
+def plainly(read: Callable[[Any, str], Any]) -> Callable[[Any, str, Reading], Any]:
     """Return a reader that needs an argument and its name alone."""
     return lambda x, name, call: read(x, name)
 
 
-def axes_by(empty: Callable[[str], str]) -> Callable[[Any, str, Call], Any]:
+def axes_by(empty: Callable[[str], str]) -> Callable[[Any, str, Reading], Any]:
     """Return the reader of axes of the first array, of which none mean what a library says."""
     return lambda x, name, call: read_axes(x, call.first.ndim, empty(call.library))
 
 
-READERS: dict[str, tuple[str, Callable[[Any, str, Call], Any]]] = {
+READERS: dict[str, tuple[str, Callable[[Any, str, Reading], Any]]] = {
     "Value": ("Tensor", wrapped),
     "Value | None": ("Tensor | None", wrapped),
     "Values": ("Tensors", wrapped),
@@ -435,14 +442,15 @@ READERS: dict[str, tuple[str, Callable[[Any, str, Call], Any]]] = {
     "AllAxes": ("Static", axes_by(lambda library: "all")),
     "LibraryAxes": ("Static", axes_by(empty_of)),
     "Reduction": ("Static", lambda x, name, call: Reduction(x)),
+    **{name: (name, lambda x, name, call: x) for name in ("Apply", "Around", "Library", "Raw", "Raws", "Static")},
+    "Static | Tensor": ("Static | Tensor", lambda x, name, call: x),
 }
-"""By annotation: what the language takes there, and how it is read. What has none is taken as it is."""
-AS_IT_IS = "", lambda x, name, call: x
+"""By annotation: what the language takes there, and how it is read. There is no parameter of another one."""
 EMPTY = inspect.Parameter.empty
 FLAGS = {"size_average": None, "reduce": None, "reduction": "mean"}
 
 
-class Formula:
+class FormulaBuilder:
     """The builder of a function by its ``rule``, a formula on values, which may ask for the graph ``f`` too."""
 
     def __init__(self, rule: Callable[..., Any]) -> None:
@@ -466,7 +474,7 @@ class Formula:
                 seen, rest = (seen + flags[:1], flags[1:]) if p.annotation == "Around" else (seen + flags, [])
             elif p.name != "f":
                 default = p.default.word if isinstance(p.default, Reduction) else p.default
-                seen.append(p.replace(annotation=READERS.get(p.annotation, (p.annotation,))[0], default=default))
+                seen.append(p.replace(annotation=READERS[p.annotation][0], default=default))
                 seen, rest = seen + rest, []
         names = {p.name for p in self.parameters}
         if "library" not in names and any(p.annotation == "LibraryAxes" for p in self.parameters):
@@ -475,12 +483,12 @@ class Formula:
         return inspect.Signature(seen, return_annotation=returns)
 
     @cached_property
-    def readers(self) -> list[tuple[str, Any, Callable[[Any, str, Call], Any]]]:
+    def readers(self) -> list[tuple[str, Any, Callable[[Any, str, Reading], Any]]]:
         """The name, the kind and the reader of each parameter."""
-        return [(p.name, p.kind, READERS.get(p.annotation, AS_IT_IS)[1]) for p in self.parameters]
+        return [(p.name, p.kind, READERS[p.annotation][1]) for p in self.parameters]
 
     @cached_property
-    def plain(self) -> list[tuple[str, Callable[[Any, str, Call], Any]]] | None:
+    def plain(self) -> list[tuple[str, Callable[[Any, str, Reading], Any]]] | None:
         """The readers of a rule that takes its parameters by place, and nothing beside them; None for another one."""
         by_place = all(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for _, kind, _ in self.readers)
         alone = not {"f", "how"} & {name for name, _, _ in self.readers}
@@ -489,7 +497,7 @@ class Formula:
     def __call__(self, f: Apply, *arguments: Any, **options: Any) -> Any:
         """Return what the rule makes of arguments as the language has them."""
         bound = self.bound(f, arguments, options)
-        call = Call(f, first_array(bound.values()), bound.get("library", "torch"))
+        call = Reading(f, first_array(bound.values()), bound.get("library", "torch"))
         if self.plain is not None:
             return unwrapped(self.rule(*[read(bound[name], name, call) for name, read in self.plain]))
         places, names = [], {}
@@ -547,4 +555,4 @@ def unwrapped(result: Any) -> Any:
 def as_builder(rule: Callable[..., Any]) -> Callable[..., Any]:
     """Return the builder of a rule: a formula on values is read by its annotations, and any other as it is."""
     formula = any("Value" in str(a) for a in rule.__annotations__.values())
-    return cast("Callable[..., Any]", Formula(rule)) if formula else rule
+    return cast("Callable[..., Any]", FormulaBuilder(rule)) if formula else rule

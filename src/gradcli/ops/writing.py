@@ -119,9 +119,9 @@ def axis_text(length: int, axis: int, ndim: int) -> str:
     return f"arange({length}){trailing(ndim - 1 - axis)}"
 
 
-def trailing(count: int) -> str:
-    """Return the index that adds so many axes behind the first."""
-    return f"[:{', None' * count}]" if count else ""
+def trailing(count: int, before: str = ":") -> str:
+    """Return the index that adds so many axes behind the first, or behind the two of a matrix with ``:, :`` before."""
+    return f"[{before}{', None' * count}]" if count else ""
 
 
 def full_key(key: Index, shape: Shape) -> Key:
@@ -143,12 +143,13 @@ def index_text_back(_k: int, out: Array, x: Array, *, key: Index) -> tuple[str, 
     """Return the texts of zeros in the shape of x with g where the index picked."""
     shape, parts = np.shape(x), full_key(key, np.shape(x))
     if is_basic(parts):
-        return (*in_place(parts, shape), basic_back(parts, shape))
+        return (*at_its_place(parts, shape), basic_back(parts, shape))
     result = listed_back(parts, shape)
-    return (result,) if result else by_places(key, shape, np.shape(out))
+    places = np.arange(math.prod(shape)).reshape(shape)
+    return (result,) if result else places_text(np.ravel(places[key]), shape, np.shape(out))
 
 
-def in_place(key: Key, shape: Shape) -> tuple[str, ...]:
+def at_its_place(key: Key, shape: Shape) -> tuple[str, ...]:
     """Return the text of g in its place among zeros, or g times that place where an infinite g is not taken times 0."""
     if len(key) != len(shape) or None in key:
         return ()
@@ -243,11 +244,6 @@ def listed_back(key: Key, shape: Shape) -> str:
 def one_hot(places: Indices, count: int) -> str:
     """Return the rows of zeros and ones that have a 1 at places along an axis of so many."""
     return f"one_hot([{numbers(places % count)}], {count})"
-
-
-def by_places(key: Index, shape: Shape, picked: Shape) -> tuple[str, ...]:
-    """Return the text for any index: the flat places that it picks, as rows of a matrix of zeros and ones."""
-    return places_text(np.ravel(np.arange(math.prod(shape)).reshape(shape)[key]), shape, picked)
 
 
 def places_text(places: Indices, shape: Shape, picked: Shape) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from gradcli.document.model import Settings
 from gradcli.document.texts import MOST_PRECISE, array_text, input_text
 from gradcli.explanation.timeline import RETURNS
 from gradcli.records import replace
-from gradcli.render.layout import Layout, gathered, in_letters, wrapped
+from gradcli.render.layout import Layout, letters_on, without_fillers, wrapped
 
 if TYPE_CHECKING:
     from gradcli.explanation.timeline import Left, Row, Timeline
@@ -30,15 +30,15 @@ def event_lines(timeline: Timeline, settings: Settings, layout: Layout) -> Itera
     """Yield the rows of a timeline; of a short script what it printed."""
     if timeline.rows:
         lines = row_lines([row_in_letters(row, layout) for row in timeline.rows], settings, layout)
-        yield from (gathered(line.rstrip()) for line in lines)
+        yield from (without_fillers(line.rstrip()) for line in lines)
     for line in () if timeline.rows else timeline.prints:
-        yield from map(gathered, wrapped(in_letters(f" prints: {line}", layout).rstrip(), layout.width, 5))
+        yield from map(without_fillers, wrapped(letters_on(f" prints: {line}", layout).rstrip(), layout.width, 5))
 
 
 def row_in_letters(row: Row, layout: Layout) -> Row:
     """Return a row in the characters that can be shown."""
-    left = tuple(replace(one, text=in_letters(one.text, layout)) for one in row.left)
-    return replace(row, what=in_letters(row.what, layout), turn=in_letters(row.turn, layout), left=left)
+    left = tuple(replace(one, text=letters_on(one.text, layout)) for one in row.left)
+    return replace(row, what=letters_on(row.what, layout), turn=letters_on(row.turn, layout), left=left)
 
 
 def row_lines(rows: Sequence[Row], settings: Settings, layout: Layout) -> Iterator[str]:
@@ -54,12 +54,14 @@ def row_lines(rows: Sequence[Row], settings: Settings, layout: Layout) -> Iterat
     for row in rows:
         place = f"   line {row.line:>{number}}  " if row.line else " " * indent
         if row.skipped:
-            yield f"{place}{dots(layout)} {row.what}"
+            yield f"{place}{settings.dots} {row.what}"
         elif room < LEAST_LEFT:
             yield from below(row, place, indent, settings, layout)
         else:
             start = (
-                f"{cut(row.what, name, layout):<{name + GAP}}{row.turn}" if row.turn else cut(row.what, wide, layout)
+                f"{cut(row.what, name, settings):<{name + GAP}}{row.turn}"
+                if row.turn
+                else cut(row.what, wide, settings)
             )
             lead = place + start.ljust(wide + GAP)
             for k, line in enumerate(left_lines(row, room, settings, layout) or [""]):
@@ -68,7 +70,7 @@ def row_lines(rows: Sequence[Row], settings: Settings, layout: Layout) -> Iterat
 
 def below(row: Row, place: str, indent: int, settings: Settings, layout: Layout) -> Iterator[str]:
     """Yield a row whose parts stand below each other."""
-    first = [part for part in (cut(row.what, layout.width - indent, layout), row.turn) if part]
+    first = [part for part in (cut(row.what, layout.width - indent, settings), row.turn) if part]
     together = "   ".join(first)
     lines = [together] if indent + len(together) <= layout.width else first
     lines += left_lines(row, layout.width - indent - 2, settings, layout, "  ")
@@ -76,14 +78,9 @@ def below(row: Row, place: str, indent: int, settings: Settings, layout: Layout)
         yield (place if k == 0 else " " * indent) + line
 
 
-def dots(layout: Layout) -> str:
-    """Return what stands for what is left out."""
-    return "…" if layout.unicode else "..."
-
-
-def cut(text: str, width: int, layout: Layout) -> str:
+def cut(text: str, width: int, settings: Settings) -> str:
     """Return a text in so many columns, its end left out where it is longer."""
-    return text if len(text) <= width else text[: max(width - len(dots(layout)), 1)].rstrip() + dots(layout)
+    return text if len(text) <= width else text[: max(width - len(settings.dots), 1)].rstrip() + settings.dots
 
 
 def left_lines(row: Row, room: int, settings: Settings, layout: Layout, lead: str = "") -> list[str]:

@@ -71,29 +71,29 @@ def density(letter: str) -> str:
 
 def in_letters_of(document: Document, layout: Layout) -> Document:
     """Return a document in the characters that can be shown."""
-    document = document.with_texts(lambda text: in_letters(text, layout))
+    document = document.with_texts(lambda text: letters_on(text, layout))
     return document if layout.unicode else replace(document, settings=replace(document.settings, dots="...", near="~="))
 
 
-def in_letters(text: str, layout: Layout) -> str:
+def letters_on(text: str, layout: Layout) -> str:
     """Return a text in the characters that can be shown, each of one column."""
-    return spread(text) if layout.unicode else to_ascii(text)
+    return with_fillers(text) if layout.unicode else to_ascii(text)
 
 
 FILLER = "\u3164"
 """Stands behind a letter of two columns while lines are laid out."""
 
 
-def spread(text: str) -> str:
+def with_fillers(text: str) -> str:
     """Return a text with as many characters as it takes columns.
 
-    >>> len("重み"), len(spread("重み"))
+    >>> len("重み"), len(with_fillers("重み"))
     (2, 4)
     """
     return text if text.isascii() else "".join(letter + FILLER * (cell_len(letter) - 1) for letter in text)
 
 
-def gathered(text: str) -> str:
+def without_fillers(text: str) -> str:
     """Return what was laid out without the fillers of its letters."""
     return text.replace(FILLER, "")
 

@@ -218,7 +218,8 @@ def formula(text: str, axes: Axes = lambda _: None) -> str:
     """Return an expression of the language as mathematics; what is none is printed as it stands.
 
     ``axes`` gives how many a part has. Vectors are columns: where ``x`` has one, ``x @ W`` is the transpose of W times
-    x; a product of entries is ⊙ where both sides have axes, and so is a power of a matrix.
+    x, and ``W + x`` adds 1 times its transpose to W, which has x in every row; a product of entries is ⊙ where both
+    sides have axes, and so is a power of a matrix.
     """
     try:
         return piece(Columns(axes).visit(ast.parse(text.strip(), mode="eval")).body).text
@@ -234,17 +235,24 @@ class EntrywisePower(ast.Pow):
     """The operator of a power of a matrix entry by entry."""
 
 
+class Sign(ast.Name):
+    """A name as LaTeX prints it."""
+
+
 class Columns(ast.NodeTransformer):
-    """Writes products from the left with a vector, which has one axis, as those of a column, and those of entries."""
+    """Writes vectors, which have one axis, as columns, products of entries apart, and no two names as one."""
 
     def __init__(self, axes: Axes) -> None:
         self.axes = axes
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
-        """Return x @ W as W.T @ x, x @ y as x.T @ y, and x * y and A**2 as made entry by entry."""
+        """Return x @ W as W.T @ x, x @ y as x.T @ y, A + x as A + 1 @ x.T, x * y and A**2 as made entry by entry."""
         left, right = self.axes_of(node.left), self.axes_of(node.right)
         entrywise = isinstance(node.op, ast.Mult) and self.has_axes(node.left) and self.has_axes(node.right)
         self.generic_visit(node)
+        if not isinstance(node.op, ast.MatMult) and {left, right} == {1, 2}:
+            sides = [in_rows(side) if axes == 1 else side for side, axes in ((node.left, left), (node.right, right))]
+            node = ast.BinOp(sides[0], node.op, sides[1])
         if entrywise:
             return ast.BinOp(node.left, Entrywise(), node.right)
         if isinstance(node.op, ast.Pow) and (left or 0) > 1:
@@ -253,6 +261,13 @@ class Columns(ast.NodeTransformer):
             return node
         row, other = (node.left, node.right) if right == 1 else (node.right, node.left)
         return ast.BinOp(transposed(row), ast.MatMult(), other)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """Return ``x1`` as it stands where ``x_1`` would look the same, or an entry of an array x."""
+        stem, line, digits = re.fullmatch(r"(.*?)(_?)(\d*)", node.id).groups()  # type: ignore[union-attr]
+        other = stem + digits if line else f"{stem}_{digits}"
+        clash = stem and digits and (self.axes(stem) or self.axes(other) is not None)
+        return Sign(rf"\mathrm{{{escaped_in_latex(node.id)}}}", ast.Load()) if clash else node
 
     def has_axes(self, node: ast.expr) -> bool:
         """Return whether an expression surely has axes, however many."""
@@ -285,6 +300,11 @@ class Columns(ast.NodeTransformer):
         return None
 
 
+def in_rows(vector: ast.expr) -> ast.expr:
+    """Return the matrix that has a vector in every row."""
+    return ast.BinOp(Sign(r"\mathbf{1}", ast.Load()), ast.MatMult(), transposed(vector))
+
+
 def transposed(node: ast.expr) -> ast.expr:
     """Return the transpose of a matrix, or of a column; of a product that of its sides, the last one first."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
@@ -306,6 +326,8 @@ def piece(node: ast.expr) -> Piece:
     match node:
         case ast.Constant(value):
             return constant(value)
+        case Sign(text):
+            return Piece(text)
         case ast.Name(word):
             return Piece(name(word))
         case ast.Attribute(value, "T" | "mT" | "H" | "mH"):
@@ -586,8 +608,10 @@ def number(value: Any, settings: Settings) -> str:
     numbers = np.asarray(value, dtype=np.float64)
     if numbers.ndim == 0:
         return digits(float(numbers), settings)
-    if numbers.ndim > 2 or numbers.size > MOST_ENTRIES or not numbers.size:
+    if numbers.size > MOST_ENTRIES or not numbers.size:
         return rf"\text{{{escaped_in_latex(array_text(numbers, settings.precision))}}}"
+    if numbers.ndim > 2:
+        return matrix([[number(part, settings)] for part in numbers])
     rows = numbers.reshape(numbers.shape[0], -1)
     return matrix([[digits(entry, settings) for entry in row] for row in rows.tolist()])
 
@@ -601,12 +625,12 @@ def digits(value: float, settings: Settings) -> str:
 def array(table: Drawn, document: Document) -> str:
     """Return a table as an array, with its bars and rules."""
     bars = "|".join("".join("r" if column.numbers else "l" for column in block) for block in table.blocks)
-    head = " & ".join(["", *(word(column.heading) if column.heading else "" for column in table.columns)])
+    head = " & ".join(["", *(word(one.heading, document.axes) if one.heading else "" for one in table.columns)])
     lines = [f"\\begin{{array}}{{r{bars}}}", *([head + r" \\"] if head.strip(" &") else [])]
     for k, label in enumerate(table.labels):
         rule = r"\hline " if k in table.ruled else ""
         cells = [cell(column, k, document) for column in table.columns]
-        lines.append(rule + " & ".join([word(label) if label else "", *cells]) + r" \\")
+        lines.append(rule + " & ".join([word(label, document.axes) if label else "", *cells]) + r" \\")
     return "\n".join([*lines, r"\end{array}"])
 
 

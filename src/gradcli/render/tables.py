@@ -27,7 +27,7 @@ from gradcli.document.model import (
 )
 from gradcli.document.texts import aligned, array_text, ends, padded, shaped_lines, short
 from gradcli.records import dataclass, replace
-from gradcli.render.layout import fold, gathered, spread
+from gradcli.render.layout import fold, with_fillers, without_fillers
 
 if TYPE_CHECKING:
     from gradcli.document.model import Document, Side
@@ -587,11 +587,11 @@ class Voice(NamedTuple, Generic[Line]):
 
 def written_document(document: Document, voice: Voice[str], layout: Layout) -> Iterator[str]:
     """Yield the sections of a document as a voice writes them."""
-    for section in document.with_texts(spread).sections:
+    for section in document.with_texts(with_fillers).sections:
         texts = [*voice.title(section.title), *voice.between] if section.title else []
         for part in section.parts:
             texts += [*written(part, voice, document.settings, layout), *voice.between]
-        yield from map(gathered, texts)
+        yield from map(without_fillers, texts)
 
 
 def written(part: Part, voice: Voice[Line], settings: Settings, layout: Layout) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from gradcli.engine.graph import LARGE, NODES, Input, Node, Operation, swept
 from gradcli.engine.reverse import cotangents
 from gradcli.errors.hints import short_array
 from gradcli.language.memory import looks_on
-from gradcli.language.torch_refusals import saved_places
+from gradcli.language.torch_refusals import kept_for, saved_places
 from gradcli.ops.declare import Keeps, value_of
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
@@ -98,7 +98,7 @@ def check_nodes(run: Run, nodes: Sequence[Node]) -> None:
     for node in operations:
         if node.links == () and node.op.torch.raises:
             run.fail("RuntimeError", f"derivative for aten::{node.op.name} is not implemented")
-        if type(node.links) is Freed and saved_places(node):
+        if type(node.links) is Freed and kept_for(node, set()):
             run.fail_as("second time", about=node.links.line)
     for node in operations if run.writes else ():
         for k in saved_places(node):

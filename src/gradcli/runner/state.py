@@ -12,7 +12,10 @@ import numpy as np
 
 from gradcli.engine.graph import LARGE, NODES, TURNS, Graph, Input, LiveGraph, Node
 from gradcli.errors import Budget, GradcliError, Place, Span, over_budget
-from gradcli.language.memory import looks_on, owner_of
+from gradcli.language.compiling import Selection
+from gradcli.language.memory import entry_numbers, laid_out_as, looks_on, owner_of, put_into
+from gradcli.language.picking import as_view
+from gradcli.language.torch_refusals import IN_TURN, overlap
 from gradcli.ops.arithmetic import ADD, SUB
 from gradcli.ops.declare import Op, value_of
 from gradcli.ops.joining import INDEX, PUT
@@ -360,7 +363,7 @@ class Run:
         return self.graph.count if isinstance(self.graph, LiveGraph) else len(self.graph.nodes)
 
     def _write_view(self, view: Tensor, made: Any, first: int | None) -> None:
-        base, shape = view.base, view.base.shape
+        base = view.base
         recorded = self.f is self.graph and (base.active or (type(made) in NODES and made.active))
         if recorded and view.library == "torch":
             part: int = view.part  # type: ignore[attr-defined]
@@ -373,23 +376,34 @@ class Run:
             step == 0 and length > 1 for step, length in zip(np.asarray(view.value).strides, view.shape, strict=True)
         ):
             self.fail_as("one memory")
-        places = np.ravel(np.asarray(view.look(np.arange(math.prod(shape)).reshape(shape))))  # type: ignore[misc]
-        f = self.f
-        old = base.node
+        places, f, old = places_in(view), self.f, base.node
         if len(np.unique(places)) < places.size:  # of an expanded tensor: what was not written to shows what was
             changed = np.flatnonzero(np.ravel(value_of(view.node)) != np.ravel(value_of(made)))
-            made = f(INDEX, f(RESHAPE, made, shape=places.shape), key=changed)
-            places = places[changed]
+            made = f(INDEX, f(RESHAPE, made, shape=(places.size,)), key=changed)
+            places = np.ravel(places)[changed]
         if type(old) not in NODES and type(made) not in NODES:
-            array = np.array(old)
-            is_whole = category(base.dtype) < 2
-            array.flat[places] = np.ravel(as_dtype(np.asarray(made, np.float64), base.dtype) if is_whole else made)
+            array, whole = np.array(old), category(base.dtype) < 2
+            numbers = as_dtype(np.asarray(made, np.float64), base.dtype) if whole else made
+            array.flat[np.ravel(places)] = np.ravel(numbers)
             self.write(base, array, first, "CopySlices")
         else:
-            flat = f(RESHAPE, old, shape=(math.prod(shape),))
-            put = f(PUT, flat, f(RESHAPE, made, shape=places.shape), key=places)
-            self.write(base, f(RESHAPE, put, shape=shape), first, "CopySlices")
+            chosen = np.full(base.shape, -1)
+            chosen.flat[np.ravel(places)] = np.arange(places.size)
+            self.write(base, put_into(f, old, made, Selection(chosen, np.shape(value_of(made)))), first, "CopySlices")
         view.shown = base.node  # type: ignore[attr-defined]  # a result from now on, which is read anew
+
+    def refuse_overlap(self, target: Tensor, operands: Sequence[Any], key: Any = ..., copied: bool = False) -> None:
+        """Raise what PyTorch raises for a write to entries of a tensor that reads a part of them.
+
+        ``copied`` says that an operand is written as it is.
+        """
+        for x in operands if target.library == "torch" else ():
+            if isinstance(x, Tensor) and x is not target and x.root is target.root:
+                how = overlap(places_in(target)[as_view(key)], places_in(x), copied)
+                if how == "refused":
+                    self.fail_as("part of it read")
+                if how:
+                    self.note("overlapping-write", IN_TURN.format(f" of line {self.line}"))
 
     # ---- what happens
     def print(self, text: str) -> None:
@@ -546,19 +560,6 @@ def shares(shown: Any, whole: Any) -> bool:
     return not arrays or not shown.size or bool(np.may_share_memory(shown, whole))
 
 
-def laid_out_as(before: Any, made: Any) -> Any:
-    """Return what is written in place, its numbers laid out in memory as those before: what is a view depends on it."""
-    after = value_of(made)
-    if not isinstance(before, np.ndarray) or before.flags.c_contiguous or np.shape(after) != before.shape:
-        return made
-    numbers = np.empty_like(before, dtype=np.asarray(after).dtype)
-    numbers[...] = after
-    if type(made) not in NODES:
-        return numbers
-    made.value = numbers
-    return made
-
-
 def lay_out(made: Any) -> Any:
     """Return results of a function with the numbers of each one row by row in memory, but for views."""
     for one in made if isinstance(made, tuple) else (made,):
@@ -580,6 +581,12 @@ def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) ->
     view.library = base.library
     view.part = min(base.part, 0)  # type: ignore[attr-defined]
     return view
+
+
+def places_in(x: Tensor) -> Any:
+    """Return the places in the memory of its root that a tensor shows."""
+    numbers = entry_numbers(x.root.shape)
+    return numbers if x.base is None else np.asarray(x.look(numbers))  # type: ignore[misc]
 
 
 def look_at(f: Any, node: Any, places: Any) -> Any:

@@ -360,6 +360,7 @@ def copy(run: Run, x: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """Write another tensor's numbers, with their derivatives."""
     refuse_stale(run, x)
     source = other if isinstance(other, Tensor) else array_of(run, other, "numpy")
+    run.refuse_overlap(x, [source], copied=True)
     made = Tensor(source.node, x.dtype)
     if x.active and x.shape == made.shape:
         made = Tensor(over(run, x, made.node), x.dtype)

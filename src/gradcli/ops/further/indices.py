@@ -16,7 +16,7 @@ from gradcli.errors import GradcliError
 from gradcli.errors.hints import counted
 from gradcli.ops.declare import Apply, Op
 from gradcli.ops.further.casting import positions, truths, within
-from gradcli.ops.further.shapes import MOVES, one_shape
+from gradcli.ops.further.shapes import one_shape
 from gradcli.ops.joining import CAT, PUT
 from gradcli.ops.links import Indices, Raw, Raws, Static
 from gradcli.ops.neural import as_numbers
@@ -25,7 +25,7 @@ from gradcli.ops.statistics import AMAX, AMIN
 from gradcli.ops.values import Axis, Value, as_builder, common_shape, number, one_axis, require, where
 from gradcli.ops.vocabulary import KEPT, LIKE_FIRST, Function, function, register
 
-indexed = partial(function, family="indices", kinds=MOVES)
+indexed = partial(function, family="indices", kinds=KEPT)
 
 
 # --- picked ---
@@ -192,11 +192,10 @@ def reduced(x: Value, places: Indices, source: Value, kind: str, include_self: b
     table = np.full((x.size, most + 1), x.size + flat.size)  # what is left over is the neutral number
     table[rows, 1 + np.arange(flat.size) - np.searchsorted(rows, rows)] = x.size + order
     table[:, 0] = np.where((times > 0) & (not include_self), x.size + flat.size, np.arange(x.size))
-    entries, more = (part if part.ndim == 1 else part.flat for part in (x, source))
-    result = entries.of(CAT, more, np.array([neutral]), dim=0)[table].of(op, dim=(1,), keepdim=False)
+    result = x.flat.of(CAT, source.flat, np.array([neutral]), dim=0)[table].of(op, dim=(1,), keepdim=False)
     if kind == "mean":
         result = result / np.maximum(times + include_self, 1).astype(np.float64)
-    if kind in ("amax", "amin") and not include_self and np.any((entries.raw == result.raw) & (times > 0)):
+    if kind in ("amax", "amin") and not include_self and np.any((np.ravel(x.raw) == result.raw) & (times > 0)):
         x.f.remark(
             "torch-differs",
             "The extreme is also what x holds there, which does not take part: PyTorch counts it among those that "

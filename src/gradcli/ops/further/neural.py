@@ -58,8 +58,6 @@ from gradcli.ops.values import (
 from gradcli.ops.vocabulary import OF_FLOATS, OF_NUMBERS, STRICT, Beside, Kinds, Made, Spelled, elementwise, function
 from gradcli.ops.writing import with_numbers
 
-SMOOTH = OF_FLOATS
-
 SATURATED = 20.0
 """From here on tanh(log(1 + exp(x))) is 1 to the last digit of a double."""
 LEVELS = 12
@@ -105,7 +103,7 @@ def mish_slope(s: Symbols, x: Expression) -> tuple[Expression]:
     return (s.tanh(inner) + x * s.sigmoid(x) / s.cosh(inner) ** 2,)
 
 
-def neural(doc: str, where: str = "functional", also: str = "", kinds: Kinds = SMOOTH) -> Spelled:
+def neural(doc: str, where: str = "functional", also: str = "", kinds: Kinds = OF_FLOATS) -> Spelled:
     """Return how an activation is spelled."""
     return Spelled(where, also, doc, "neural", kinds)
 
@@ -156,7 +154,7 @@ SOFTSHRINK = elementwise("softshrink",
 elementwise("tanhshrink", tanhshrink, lambda g, _y, x: g * np.tanh(x) ** 2, formula=lambda s, x: x - s.tanh(x),
     slopes=lambda s, x: (s.tanh(x)**2,),
     exactly=lambda x: x - np.tanh(x),
-    torch=Torch(saves=((Keeps.OWN,),), doubles=lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2))),
+    torch=Torch(saves=((Keeps.OWN,),), rounding=lambda y, x: (x - np.tanh(x), 1 - (1 - np.tanh(x) ** 2))),
     spelled=neural("x - tanh(x)", kinds=Kinds(Made.NO, Made.FLOAT)))
 CELU = elementwise("celu", lambda x, alpha: np.where(x < 0, alpha * np.expm1(np.where(x < 0, x, 0.0) / alpha), x)[()],
     lambda g, _y, x, *, alpha: np.where(x <= 0, g * np.exp(np.where(x < 0, x, 0.0) / alpha), g),
@@ -192,27 +190,27 @@ def relu6(x: Value) -> Value:
     return x.of(HARDTANH, min_val=0.0, max_val=6.0)
 
 
-@function("softshrink", "functional", "neural", op=SOFTSHRINK, kinds=SMOOTH)
+@function("softshrink", "functional", "neural", op=SOFTSHRINK, kinds=OF_FLOATS)
 def build_softshrink(x: Value, lambd: float = 0.5) -> Value:
     """x moved towards 0 by lambd, and 0 where it is no further from it"""
     require(lambd >= 0, "value", f"softshrink: lambd cannot be negative, as {lambd} is")
     return x.of(SOFTSHRINK, lambd=lambd)
 
 
-@function("celu", "torch functional", "neural", op=CELU, kinds=SMOOTH)
+@function("celu", "torch functional", "neural", op=CELU, kinds=OF_FLOATS)
 def build_celu(x: Value, alpha: float = 1.0) -> Value:
     """x above 0, alpha*(exp(x/alpha) - 1) below"""
     require(alpha, "value", "celu: alpha cannot be 0, x is divided by it")
     return x.of(CELU, alpha=alpha)
 
 
-@function("selu", "torch functional", "neural", kinds=SMOOTH)
+@function("selu", "torch functional", "neural", kinds=OF_FLOATS)
 def selu(x: Value) -> Value:
     """elu with alpha = 1.6733, times 1.0507: both keep the variance of what passes through"""
     return SELU_SCALE * x.of(ELU, alpha=SELU_ALPHA)
 
 
-@function("rrelu", "torch functional", "neural", kinds=SMOOTH)
+@function("rrelu", "torch functional", "neural", kinds=OF_FLOATS)
 def rrelu(x: Value, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Value:
     """leaky_relu with the mean of two slopes; in training PyTorch draws one at random"""
     require(lower <= upper, "value", f"rrelu: lower is {lower}, and upper is less, {upper}")
@@ -238,7 +236,7 @@ def build_threshold(x: Value, threshold: float, value: float) -> Value:
     return where(x <= threshold, value, x)
 
 
-@function("glu", "functional", "neural", kinds=SMOOTH)
+@function("glu", "functional", "neural", kinds=OF_FLOATS)
 def glu(x: Value, dim: Axis = -1) -> Value:
     """the first half of the entries along dim, times the sigmoid of the second half"""
     require(x.ndim, "shape", "glu takes an array with an axis to halve, not one number")
@@ -249,7 +247,7 @@ def glu(x: Value, dim: Axis = -1) -> Value:
     return first * sigmoid(second)
 
 
-@function("softmin", "functional", "neural", kinds=SMOOTH)
+@function("softmin", "functional", "neural", kinds=OF_FLOATS)
 def softmin(x: Value, dim: Static = None) -> Value:
     """exp(-x)/sum(exp(-x)) along dim, which a vector may leave out"""
     return normalised(SOFTMAX, -x, dim, "F")
@@ -258,13 +256,13 @@ def softmin(x: Value, dim: Static = None) -> Value:
 # --- what means something else in jax.nn than under the same name in PyTorch ---
 
 
-@function("jax.nn.softplus", "", "neural", kinds=SMOOTH)
+@function("jax.nn.softplus", "", "neural", kinds=OF_FLOATS)
 def jax_softplus(x: Value) -> Value:
     """log(1 + exp(x)), also where PyTorch takes x itself"""
     return x.of(SOFTPLUS, beta=1.0, threshold=np.inf)
 
 
-@function("jax.nn.gelu", "", "neural", kinds=SMOOTH)
+@function("jax.nn.gelu", "", "neural", kinds=OF_FLOATS)
 def jax_gelu(x: Value, approximate: Static = True) -> Value:
     """x times the normal distribution function of x, approximated by tanh unless approximate=False"""
     return x.of(GELU, approximate="tanh" if approximate else "none")
@@ -273,7 +271,7 @@ def jax_gelu(x: Value, approximate: Static = True) -> Value:
 def along_last(name: str, op: Op) -> None:
     """Enter softmax or its logarithm as JAX has it: along the last axis unless another is named."""
 
-    @function(name, "", "neural", kinds=SMOOTH, doc=f"{op.name} along axis, the last one unless said otherwise")
+    @function(name, "", "neural", kinds=OF_FLOATS, doc=f"{op.name} along axis, the last one unless said otherwise")
     def build(x: Value, axis: Static = -1) -> Value:
         return normalised(op, x, axis, "F")
 
@@ -284,7 +282,7 @@ along_last("jax.nn.log_softmax", LOG_SOFTMAX)
 
 @function(
     "jax.nn.logsumexp scipy.special.logsumexp sp.special.logsumexp jax.scipy.special.logsumexp jsp.special.logsumexp",
-    "", "neural", kinds=SMOOTH,
+    "", "neural", kinds=OF_FLOATS,
 )  # fmt: skip
 def jax_logsumexp(x: Value, axis: Axes = ALL, b: Value | None = None, keepdims: bool = False) -> Value:
     """log(sum(exp(x))) of all entries or along axis, each term times b where that is given"""

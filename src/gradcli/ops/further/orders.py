@@ -127,12 +127,8 @@ def msort(x: Value) -> Value:
 # --- positions ---
 
 
-def positions_in_order(x: Array, dim: int, descending: bool, stable: bool) -> Indices:
-    """Return the positions of the entries in order."""
-    return pick_indices(x, "sort", dim, descending=descending, stable=stable)
-
-
-ARGSORT = without_slope("argsort", positions_in_order, text=Text(defaults={"descending": False, "stable": False}))
+OPTIONS = Text(defaults={"descending": False, "stable": False})
+ARGSORT = without_slope("argsort", partial(pick_indices, kind="sort"), text=OPTIONS)
 
 
 @function("argsort", "torch method", "reductions", op=ARGSORT, kinds=Kinds(Made.NUMPY_INTEGER, Made.INTEGER))

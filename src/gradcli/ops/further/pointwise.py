@@ -30,9 +30,9 @@ from gradcli.ops.declare import (
     no_links,
     variant,
 )
-from gradcli.ops.elementwise import erfc, normal_density, normal_share
+from gradcli.ops.elementwise import UNLIKE_NUMPY, erfc, normal_density, normal_share
 from gradcli.ops.exactly import decided, is_nan, true
-from gradcli.ops.links import Array, Expression, Forward, Indices, Library, Mask, Static
+from gradcli.ops.links import Array, Forward, Indices, Library, Mask, Static
 from gradcli.ops.piecewise import CLIP, TRUNC, step
 from gradcli.ops.statistics import ALL_TRUE
 from gradcli.ops.tracing import applied, numbers
@@ -53,7 +53,6 @@ from gradcli.ops.vocabulary import (
 )
 
 EVERYWHERE, MASKED = "torch numpy method", Kinds(Made.MASK, Made.MASK)
-UNLIKE_NUMPY = Kinds(Made.OTHER_FLOAT, Made.FLOAT)
 pointwise = partial(function, family="elementwise")
 
 
@@ -322,7 +321,6 @@ def build_histc(x: Value, bins: int = 100, min: float = 0, max: float = 0) -> Va
 
 # ---- special functions
 
-Slopes = tuple[Expression, ...]
 STEEPEST = 2 / math.sqrt(math.pi)
 DIGITS = 30
 """Digits in which a double is worked out."""
@@ -441,7 +439,7 @@ elementwise("erfinv", erfinv, lambda g, y, _x: g * (np.exp(y * y) / STEEPEST),
 elementwise("ndtr", lambda x: erfc(-x * math.sqrt(0.5)) / 2, lambda g, _y, x: g * normal_density(x),
     slopes=lambda s, x: (s.exp(-(x**2) / 2) / s.sqrt(2 * s.pi),),
     text=Text(backward=("{g}*exp(-{0}**2/2)/sqrt(2*pi)",)),
-    torch=Torch(saves=((Keeps.OWN,),), doubles=lambda y, x: (normal_share(x), None)),
+    torch=Torch(saves=((Keeps.OWN,),), rounding=lambda y, x: (normal_share(x), None)),
     exactly=exactly.in_mpmath(lambda mp, x: mp.ncdf(x)),
     spelled=Spelled("special", "", "the normal distribution function"))
 # fmt: on

@@ -18,7 +18,7 @@ from gradcli.ops.further.shapes import axis_of, cat
 from gradcli.ops.joining import CAT, build_cat
 from gradcli.ops.linear_algebra import pairs_along
 from gradcli.ops.links import OUT, Array, At, Contraction, Explicit, Indices, Library, Links, Mask, Order, Raw, Static
-from gradcli.ops.reductions import CUMSUM, build_prod, trailing_matrix
+from gradcli.ops.reductions import CUMSUM, build_prod
 from gradcli.ops.statistics import AMAX, AMIN, mean_of
 from gradcli.ops.values import (
     ALL,
@@ -37,8 +37,8 @@ from gradcli.ops.values import (
     where,
 )
 from gradcli.ops.vocabulary import BY_NUMPY, COUNTED, KEPT, OF_FLOATS, Kinds, Made, function
+from gradcli.ops.writing import trailing
 
-FLOATS, SAME = BY_NUMPY, KEPT
 reduction = partial(function, family="reductions")
 
 
@@ -71,7 +71,7 @@ def nansum(x: Value, dim: AllAxes = ALL, keepdim: bool = False) -> Value:
     return without_nan(x).sum(*dim, keepdim=keepdim)
 
 
-@reduction("nanmean", "torch numpy method", kinds=FLOATS)
+@reduction("nanmean", "torch numpy method", kinds=BY_NUMPY)
 def nanmean(x: Value, dim: AllAxes = ALL, keepdim: bool = False) -> Value:
     """the mean of the entries that are no nan"""
     return nansum(x, dim, keepdim) / present(x, dim, keepdim)
@@ -86,7 +86,7 @@ def nanprod(x: Value, dim: Static = None, keepdim: bool = False) -> Value:
 def enter_extreme(name: str, op: Op, fill: float, word: str) -> None:
     """Enter NumPy's extreme of the entries that are no nan."""
 
-    @numpys(name, SAME, doc=f"the {word} of the entries that are no nan; ties share the gradient")
+    @numpys(name, KEPT, doc=f"the {word} of the entries that are no nan; ties share the gradient")
     def build(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
         require_entries(x, dim, name)
         require(np.all(present(x, dim, keepdim=False)), "value", f"{name}: all entries are nan")
@@ -100,7 +100,7 @@ enter_extreme("nanmin", AMIN, math.inf, "smallest")
 def enter_spread(name: str, root: bool, word: str) -> None:
     """Enter NumPy's variance or standard deviation of the entries that are no nan."""
 
-    @numpys(name, FLOATS, doc=f"the {word} of the entries that are no nan")
+    @numpys(name, BY_NUMPY, doc=f"the {word} of the entries that are no nan")
     def build(x: Value, dim: Axes = ALL, correction: Static = 0, keepdim: bool = False) -> Value:
         apart = x - nanmean(x, dim, True)
         total = square(where(lacking(x), 0, apart) if np.any(lacking(x)) else apart).sum(*dim, keepdim=keepdim)
@@ -116,7 +116,7 @@ enter_spread("nanstd", root=True, word="standard deviation")
 # --- of two reductions ---
 
 
-@reduction("aminmax", "torch method", kinds=SAME)
+@reduction("aminmax", "torch method", kinds=KEPT)
 def aminmax(x: Value, dim: Static = None, keepdim: bool = False) -> Parts:
     """the smallest and the largest entry, also along dim, as .min and .max; ties share the gradient"""
     axes = tuple(range(x.ndim)) if dim is None else read_axes(one_axis(dim, x.ndim), x.ndim)
@@ -124,14 +124,14 @@ def aminmax(x: Value, dim: Static = None, keepdim: bool = False) -> Parts:
     return Parts(("min", "max"), tuple(partial(x.of, op, dim=axes, keepdim=keepdim) for op in (AMIN, AMAX)))
 
 
-@numpys("ptp", SAME)
+@numpys("ptp", KEPT)
 def ptp(x: Value, dim: Axes = ALL, keepdim: bool = False) -> Value:
     """the largest entry minus the smallest; ties share the gradient"""
     require_entries(x, dim, "ptp")
     return x.of(AMAX, dim=dim, keepdim=keepdim) - x.of(AMIN, dim=dim, keepdim=keepdim)
 
 
-@numpys("average", FLOATS)
+@numpys("average", BY_NUMPY)
 def average(x: Value, dim: Axes = ALL, weights: Value | None = None, keepdim: bool = False) -> Value:
     """the mean of the entries, each as often as its weight says"""
     require_entries(x, dim, "average")
@@ -244,14 +244,9 @@ def numpy_corrcoef(x: Value, y: Value | None = None, rowvar: Static = True) -> V
 # --- differences and slopes ---
 
 
-def stretch(x: Value, axis: int, start: int | None, stop: int | None) -> Value:
-    """Return a stretch of an array along an axis."""
-    return x.along(axis, slice(start, stop))
-
-
 def steps_along(x: Value, axis: int) -> Value:
     """Return the differences of neighbours along an axis."""
-    return stretch(x, axis, 1, None) - stretch(x, axis, 0, -1)
+    return x.along(axis, slice(1, None)) - x.along(axis, slice(0, -1))
 
 
 @reduction("diff", "torch numpy method", kinds=Kinds(Made.NO, Made.INTEGER))
@@ -282,8 +277,8 @@ def slopes_along(x: Value, axis: int, spacing: Value, edge_order: int) -> Value:
     said = f"gradient: an axis of length {length} is too short, it takes {edge_order + 1} entries"
     require(length > edge_order, "shape", said)
     steps = steps_along(spacing, 0) if spacing.ndim else spacing
-    left = [stretch(x, axis, k, k + 1) for k in near]
-    right = [stretch(x, axis, length - 1 - k, length - k) for k in near]
+    left = [x.along(axis, slice(k, k + 1)) for k in near]
+    right = [x.along(axis, slice(length - 1 - k, length - k)) for k in near]
     first, last = (
         [steps if not steps.ndim else steps[k] for k in places]
         for places in (range(edge_order), range(length - 2, length - 2 - edge_order, -1))
@@ -294,12 +289,12 @@ def slopes_along(x: Value, axis: int, spacing: Value, edge_order: int) -> Value:
 
 def inner_slopes(x: Value, axis: int, steps: Value) -> Value:
     """Return the slopes between the ends."""
-    after, before = stretch(x, axis, 2, None), stretch(x, axis, 0, -2)
+    after, before = x.along(axis, slice(2, None)), x.along(axis, slice(0, -2))
     if not steps.ndim:
         return (after - before) / (steps * 2.0)
     shape = tuple(-1 if k == axis else 1 for k in range(x.ndim))
-    left, right = stretch(steps, 0, 0, -1).reshape(*shape), stretch(steps, 0, 1, None).reshape(*shape)
-    here = stretch(x, axis, 1, -1)
+    left, right = steps.along(0, slice(0, -1)).reshape(*shape), steps.along(0, slice(1, None)).reshape(*shape)
+    here = x.along(axis, slice(1, -1))
     ahead = (after - here) * (left / right)
     behind = (here - before) * (right / left)
     return (ahead + behind) / (left + right)
@@ -354,7 +349,7 @@ def numpy_gradient(
 
 def areas(y: Value, x: Value | None, dx: Static, axis: int) -> Value:
     """Return the area between each two neighbours, from their places or from one distance."""
-    both = stretch(y, axis, 1, None) + stretch(y, axis, 0, -1)
+    both = y.along(axis, slice(1, None)) + y.along(axis, slice(0, -1))
     if x is None:
         return both * (number(1.0 if dx is None else dx, "dx") / 2)
     require(dx is None, "arguments", "trapezoid takes x or dx, not both")
@@ -419,7 +414,7 @@ def logcumsumexp_local(at: At) -> list[Links | Contraction]:
 def logcumsumexp_text_back(_k: int, _y: Array, x: Array, *, dim: int) -> str:
     """Return the text of the sum over the later outputs."""
     shape = np.shape(x)
-    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing_matrix(len(shape) - 1 - dim)}"
+    later = f"triu(ones({shape[dim]}, {shape[dim]})){trailing(len(shape) - 1 - dim, ':, :')}"
     shares = f"exp(unsqueeze({{0}}, {dim + 1}) - unsqueeze({{y}}, {dim}))"
     return f"sum(where({later} == 1, {shares}, 0)*unsqueeze({{g}}, {dim}), dim={dim + 1})"
 

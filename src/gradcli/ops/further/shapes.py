@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, cast
 
 import numpy as np
 
 from gradcli.errors.hints import counted
-from gradcli.ops.declare import Entries, Op, Text
+from gradcli.ops.declare import Apply, Entries, Op, Text
 from gradcli.ops.further.casting import positions, truths
 from gradcli.ops.joining import INDEX, PART, build_cat
 from gradcli.ops.links import Array, Axes, Indices, Library, Mask, Raw, Raws, Shape, Static
-from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, swapped, whole_numbers
+from gradcli.ops.shaping import FLIP, build_expand, checked_shape, mover, number_entries, shaping, whole_numbers
 from gradcli.ops.values import Axis, Value, Values, common_shape, one_axis, read_axes, require, stack, where, whole
-from gradcli.ops.vocabulary import KEPT, LIKE_FIRST, OF_FLOATS, function
+from gradcli.ops.vocabulary import LIKE_FIRST, OF_FLOATS, function
 from gradcli.ops.writing import places_text
-
-MOVES = KEPT
-shaping = partial(function, family="shaping", kinds=MOVES)
-
 
 # --- axes ---
 
@@ -45,7 +40,7 @@ def movedim(x: Value, source: Static, destination: Static) -> Value:
 @shaping("swapdims np.swapaxes numpy.swapaxes jnp.swapaxes", "torch method")
 def swapdims(x: Value, dim0: Axis, dim1: Axis) -> Value:
     """two axes swapped"""
-    return swapped(x, dim0, dim1)
+    return x.swap(dim0, dim1)
 
 
 @shaping(
@@ -427,18 +422,13 @@ def cartesian_prod(*tensors: Value) -> Value:
 @shaping("append", "numpy not-bare")
 def append(x: Value, values: Value, axis: Static = None) -> Value:
     """an array with others behind it along an axis, or all entries in one row"""
-    return cat([flattened(x), flattened(values)], 0) if axis is None else cat([x, values], axis)
-
-
-def flattened(x: Value) -> Value:
-    """Return all entries in one row."""
-    return x if x.ndim == 1 else x.reshape(x.size)
+    return cat([x.flat, values.flat], 0) if axis is None else cat([x, values], axis)
 
 
 def along_or_flat(x: Value, axis: Static) -> tuple[Value, int]:
     """Return an array and one of its axes, flattened where none is named; raises ``shape`` for one number."""
     require(axis is None or x.ndim, "shape", "one number has no axis", hint="leave axis out")
-    flat = flattened(x) if axis is None else x
+    flat = x.flat if axis is None else x
     return flat, one_axis(0 if axis is None else axis, flat.ndim)
 
 
@@ -476,7 +466,7 @@ def delete(x: Value, obj: Raw, axis: Static = None) -> Value:
 
 
 @function("np.select numpy.select jnp.select", "", "elementwise", kinds=OF_FLOATS)
-def numpy_select(f: Any, condlist: Raws, choicelist: Values, default: Value | None = None) -> Value:
+def numpy_select(f: Apply, condlist: Raws, choicelist: Values, default: Value | None = None) -> Value:
     """the entries of the first array whose condition holds, or of default where none does"""
     fits = choicelist and len(condlist) == len(choicelist)
     require(fits, "shape", f"select: {len(condlist)} conditions for {len(choicelist)} choices")

@@ -480,6 +480,7 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: Arguments, named:
         return no_attribute(run, owner, name)
     first = run.count
     refuse_stale(run, owner)
+    run.refuse_overlap(owner, [*arguments, *named.values()])
     write_back(run, owner, call_method(run, owner, name[:-1], arguments, named), first)
     return owner
 

@@ -421,8 +421,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     node = change.node if category(x.dtype) >= 2 else as_dtype(np.asarray(value_of(change.node)), x.dtype)
     run.refuse_leaf(x, "a view of a leaf")
     shape, target = np.shape(value_of(node)), np.empty(x.shape, np.bool_)[place]
-    if not fits(shape, np.shape(target)):
-        refuse_shape(run, x, change, shape, np.shape(target), place)
+    refuse_misfit(run, x, change, shape, np.shape(target), place)
     if x.base is not None and x.library == "torch" and basic(place) and type(x) is View:
         part = x if key is Ellipsis else entry(run, x, key)
         run.write(part, spread(run, node, part.shape), run.count)
@@ -443,8 +442,11 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
     run.write(x, run.f(PUT, x.node, node, key=place), first, written)
 
 
-def refuse_shape(run: Run, x: Tensor, change: Tensor, shape: Any, target: Any, place: Any) -> None:
-    """Raise what a library raises for values whose shape does not go into that of the entries."""
+def refuse_misfit(run: Run, x: Tensor, change: Tensor, shape: Any, target: Any, place: Any) -> None:
+    """Raise what a library raises for values whose shape does not go into that of the entries, or that are of them."""
+    if fits(shape, target):
+        run.refuse_overlap(x, [change] if basic(place) else (), place, copied=True)
+        return
     if x.library == "torch":
         words = of_expand(change, list(target)) if basic(place) else None
         run.fail(*words or said("misfitting entries", list(shape), list(target)))
@@ -485,6 +487,7 @@ def augmented(run: Run, sign: str, before: Any, change: Any) -> Any:
             return before
         first = run.count
         refuse_stale(run, before)
+        run.refuse_overlap(before, [change])
         write_back(run, before, of_tensors(run, sign, before, change), first)
     elif isinstance(before, list | deque) and sign == "+":
         run.call(run.attribute(before, "extend"), [change])
