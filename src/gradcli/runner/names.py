@@ -209,26 +209,23 @@ SHOWING = (
 COMPUTING = {"torchvision", "sklearn", "pandas", "sympy", "scipy", "PIL", "cv2"}
 """Those of them that compute or hold data: what they give is refused where its numbers are needed."""
 MODULES = (
-    "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter",
-    "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
+    *HOMES,
+    "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules",
+    "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
     "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode",
     "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck",
     "torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset", "torch.utils.data.dataloader",
     "torch.accelerator", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.amp",
-    "torch.cuda.amp", "torch.backends",
-    "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types",
-    "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg", "numpy.testing",
-    "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.ops", "jax.scipy",
-    "jax.scipy.special", "jax.tree_util", "jax.errors", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core",
-    "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd",
+    "torch.cuda.amp", "torch.backends", "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft",
+    "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "numpy.random", "numpy.linalg",
+    "numpy.testing", "numpy.typing", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.ops",
+    "jax.scipy", "jax.scipy.special", "jax.tree_util", "jax.errors", "jax.tree", "jax.flatten_util", "jax.typing",
+    "jax.core", "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers",
     "autograd.numpy", "autograd.numpy.random", "autograd.numpy.linalg", "autograd.scipy", "autograd.extend",
     "autograd.core", "autograd.misc", "autograd.misc.optimizers", "autograd.test_util",
-    "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "math", "random", "itertools",
-    "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum", "statistics",
-    "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
-    "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib",
-    "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special",
-    "scipy.linalg", "sklearn", "sklearn.datasets", "sklearn.model_selection", "sklearn.preprocessing",
+    "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "collections.abc", "scipy",
+    "scipy.special", "scipy.linalg", "sklearn", "sklearn.datasets", "sklearn.model_selection",
+    "sklearn.preprocessing",
 )  # fmt: skip
 """Modules that scripts import, by their full names."""
 

@@ -18,7 +18,7 @@ from gradcli.runner.library import (
     drawing,
     effect_error,
     generator_of,
-    load,
+    look_up,
     methods_of_draws,
     native,
     record,
@@ -473,14 +473,13 @@ def saved_copy(run: Run, x: Any) -> Any:
         return attributes.require(run, run.function("clone", attributes.detached(run, x)), True)
     if type(x) is dict:
         return {key: saved_copy(run, value) for key, value in x.items()}
-    return run.call(TABLE["copy.deepcopy"], [x])
+    return run.call(look_up("copy.deepcopy"), [x])
 
 
 @native("torch.save")
 def save(run: Run, obj: Any, f: Any, *_: Any, **__: Any) -> None:
     """Keep a copy of what a script saves."""
     run.note("files", "gradcli writes no file: torch.load gives what this script itself has saved under a name")
-    load("copy")
     if isinstance(f, str):
         run.modules.setdefault("saved", {})[f] = saved_copy(run, obj)
 
