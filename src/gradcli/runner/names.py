@@ -224,8 +224,8 @@ MODULES = (
     "autograd.numpy", "autograd.numpy.random", "autograd.numpy.linalg", "autograd.scipy", "autograd.extend",
     "autograd.core", "autograd.misc", "autograd.misc.optimizers", "autograd.test_util",
     "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "collections.abc", "scipy",
-    "scipy.special", "scipy.linalg", "sklearn", "sklearn.datasets", "sklearn.model_selection",
-    "sklearn.preprocessing",
+    "scipy.special", "scipy.linalg", "autograd.scipy.stats.norm", "autograd.scipy.stats.multivariate_normal", "sklearn",
+    "sklearn.datasets", "sklearn.model_selection", "sklearn.preprocessing",
 )  # fmt: skip
 """Modules that scripts import, by their full names."""
 
