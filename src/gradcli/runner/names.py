@@ -389,7 +389,7 @@ def note_foreign(run: Run, root: str) -> None:
 def imported_from(run: Run, module: str, name: str) -> Any:
     """Return what ``from module import name`` gives."""
     root = module.partition(".")[0]
-    if module not in SHOWING and ((root in ROOTS and root != "scipy") or module in MODULES):
+    if module in MODULES or (root in ROOTS and root != "scipy" and module not in SHOWING):
         full = f"{module}.{name}"
         value = member(run, full)
         if value is not UNBOUND:
