@@ -132,6 +132,15 @@ class Screen(io.TextIOWrapper):
         return True
 
 
+class Terminal(io.StringIO):
+    """The same, of which a test reads what was written at once."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
 class Faulty(io.StringIO):
     """A stream that fails where it is read."""
 

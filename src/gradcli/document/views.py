@@ -240,7 +240,7 @@ def bars_of(values: Sequence[float]) -> list[str]:
 def steps(answer: Explained, content: Sequence[Step], settings: Settings) -> Iterator[Section]:
     """Yield how each derivative is found: what names stand for, the rules of the operations, the chain rule back."""
     titles = {
-        "names": "Steps: names for what the program gives none",
+        "names": "Steps: what names stand for",
         "rules": "Steps: the derivative of each operation, entry by entry, all else fixed",
         "chain": f"Steps: the chain rule, from {answer.name} back",
     }
@@ -271,7 +271,8 @@ def step_rows(part: Sequence[Step | str], settings: Settings) -> Iterator[Equati
             continue
         left = Derivative(name_after_d(step.of), (name_after_d(step.by),)) if step.by else step.of
         kind, text = step_kind(step), texts[id(step)]
-        formula = step.formula or ("what its uses send" if kind == "chain" else "(no text)")
+        without = {"chain": "what its uses send", "names": f"{step.rule}(…)", "rules": "(no text)"}
+        formula = step.formula or without[kind]
         number = number_in(step.formula or "") if step.value.size else None
         is_said = number is not None and number == step.value.flat[0] and np.ptp(step.value) == 0
         near = bool(text) and not is_shown(values[text], step.value, settings.precision)

@@ -22,6 +22,7 @@ from gradcli.explanation.backward import (
     ConstantTexts,
     constants_of,
     handed_on,
+    names_of_places,
     plus_arrived,
     seed_text,
     sizes_of,
@@ -106,9 +107,15 @@ class Recorded:
             return None
 
     @cached_property
+    def places(self) -> dict[str, str]:
+        """What the program calls positions, by their texts."""
+        return names_of_places(self.run.graph, self.constants)
+
+    @cached_property
     def reader(self) -> Reader:
         """What evaluates texts at this point."""
         values = {self.names[node.index]: node.value for node in self.nodes}
+        values |= {name: leaf.value for name, leaf in self.run.graph.inputs.items()}
         return Reader({**self.constants, **values}, {self.names[index]: value for index, value in self.kept.items()})
 
     def role(self, node: Node) -> str:
@@ -122,10 +129,11 @@ class Recorded:
         return np.asarray(self.kept[node.index]) if node.index in self.kept else None
 
     def value_text(self, x: Any) -> Any:
-        """Return a value as a written array; a constant that has no name as it is."""
+        """Return a value as a written array; a constant that no name leads to as it is."""
         if isinstance(x, Node):
             return Written(read_expression(self.texts.text[x.index][0], {}), x.value, np.shape(x.value))
-        return next((write(name, constant) for name, constant in self.constants.items() if constant is x), x)
+        text = self.texts.expression(x)
+        return x if text is None else Written(read_expression(text[0], {})._replace(shape=x.shape), x, x.shape)
 
     def operation(self, node: Operation) -> str | None:
         """Return an operation as text; None where the language has none, or finds another value in it."""
@@ -247,7 +255,7 @@ def true_text(node: Operation, k: int, run: Recorded, g: Written, value: Array, 
     ``broadcast`` leaves it in the shape of the operation. None where no text does.
     """
     for choice in range(CHOICES):
-        part = handed_on(node, k, g, run.value_text, choice, undo=not broadcast)
+        part = handed_on(node, k, g, run.value_text, choice, run.places, undo=not broadcast)
         sizes = NO_TERMS if broadcast or part is None else sizes_of(node, k, np.abs(g.value))
         if part is not None and run.reader.gives(part.expression.text, value, sizes):
             return part.expression.text
@@ -280,7 +288,7 @@ def take_steps(tape: Tape, shown: Collection[str] = ()) -> list[Step]:
     names: list[Step] = []
     for row in tape.rows:  # the last one that ran is the first
         if row.operation and row.name in mentioned and row.name not in shown:
-            names.insert(0, Step("name", row.name, "", row.text, with_numbers(row.text, numbers), row.value))
+            names.insert(0, Step(row.operation, row.name, "", row.text, with_numbers(row.text, numbers), row.value))
             mentioned.update(NAME.findall(row.text or ""))
     return [*names, *lines]
 

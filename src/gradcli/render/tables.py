@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from gradcli.document.model import Document, Side
     from gradcli.render.layout import Layout
 
-LONGEST_LABEL = 16
-"""Columns of a name up to which the others are aligned with it."""
+LONGEST_LABEL = 24
+"""Columns of a name up to which the others are aligned with it, where that leaves three quarters of a line."""
 MOST_READ = 12
 """Entries of an array that are all shown."""
 MOST_SPELLED = 64
@@ -120,7 +120,7 @@ class NumberRows:
         self.settings, self.width, self.strong = settings, width, strong
         self.rule = max((len(row.rule) for row in rows), default=0)
         lefts = [len(str(row.left)) for row in rows]
-        self.left = max((length for length in lefts if length <= LONGEST_LABEL), default=0)
+        self.left = max((length for length in lefts if length <= min(LONGEST_LABEL, width // 4)), default=0)
         self.columns: list[int] = []
         self.sides: dict[int, list[Text]] = {}
         self.numbers: dict[int, str] = {}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gradcli.errors import GradcliError, Span
+from gradcli.language.calls import lacks
 from gradcli.runner.exceptions import Raised, raise_key, raised_of
 from gradcli.runner.state import Run
 from gradcli.runner.values import (
@@ -309,24 +310,10 @@ def compiled_prelude(compile_text: Any, text: str) -> Any:
 
 
 # ---- the names that PyTorch has: what gradcli has not of these is refused, all others are an AttributeError
-@cache
-def torch_names() -> dict[str, frozenset[str]]:
-    """Return the names that modules and classes of PyTorch's have, by their full names."""
-    import json  # a script that asks for no unknown name reads none
-
-    text = FOLDER.with_name("torch_names.json").read_text(encoding="utf-8")
-    return {owner: frozenset(row.split()) for owner, row in json.loads(text).items()}
-
-
-def lacks(owner: str, name: str) -> bool:
-    """Return whether PyTorch itself has no such name in a module or a class, as far as its names are listed."""
-    return owner in torch_names() and name not in torch_names()[owner]
-
-
 def refuse_theirs(run: Run, owner: Any, name: str) -> None:
     """Refuse an attribute that PyTorch's tensors, modules or optimizers have and gradcli's have not."""
     kind = class_of(run, owner)
-    if kind is not None and name in torch_names()[kind]:
+    if kind is not None and not lacks(kind, name):
         raise run.refuse(f"'{kind}.{name}' is not part of gradcli")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.hints import did_you_mean, instead_of
-from gradcli.language.calls import find_constant
+from gradcli.language.calls import find_constant, lacks
 from gradcli.records import dataclass, field
 from gradcli.runner.exceptions import raised
 from gradcli.runner.library import (
@@ -26,7 +26,6 @@ from gradcli.runner.library import (
     SHOWING_ONLY,
     TABLE,
     effect_error,
-    lacks,
     load,
     look_up,
 )

@@ -378,7 +378,7 @@ OWN = Op(
     exact=Exactly(pieces=Piecewise(tangent, lambda piece, *values, call: piece.at(values), held=True)),
     entries=Entries(index=Said()),
     torch=Torch(saves=((Keeps.OWN,),)),
-    text=Text(write=lambda call: f"{call.static['call'].name}({', '.join(call.texts)})"),
+    text=Text(write=lambda call: f"{call.name}({', '.join(call.texts)})", spelled="{call.name}"),
 )
 """A call of a function with a backward pass of the user's. In many digits too it is followed, right or wrong."""
 

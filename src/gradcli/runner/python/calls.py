@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gradcli.engine.graph import Called, Operation
 from gradcli.errors import GradcliError
-from gradcli.language.calls import WITHOUT_MEANING, Parameter, find_function
+from gradcli.language.calls import WITHOUT_MEANING, Parameter, find_function, lacks
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
@@ -476,7 +476,7 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: Arguments, named:
     function = table_method(name)
     if function is not None:
         return call_table(run, function, [owner, *arguments], named, owner.library)
-    if not name.endswith("_") or name.startswith("_"):
+    if not name.endswith("_") or name.startswith("_") or lacks("torch.Tensor", name):
         return no_attribute(run, owner, name)
     first = run.count
     refuse_stale(run, owner)
