@@ -17,7 +17,18 @@ from gradcli.errors.hints import did_you_mean, instead_of
 from gradcli.language.calls import find_constant, lacks
 from gradcli.records import dataclass, field
 from gradcli.runner.exceptions import raised
-from gradcli.runner.library import EFFECTS, HOMES, METHODS, READING, SAME, TABLE, effect_error, load, look_up
+from gradcli.runner.library import (
+    EFFECTS,
+    HOMES,
+    METHODS,
+    READING,
+    SAME,
+    SHOWING_ONLY,
+    TABLE,
+    effect_error,
+    load,
+    look_up,
+)
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
 from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module, Tensor, kind_of
@@ -197,26 +208,23 @@ SHOWING = (
 COMPUTING = {"torchvision", "sklearn", "pandas", "sympy", "scipy", "PIL", "cv2"}
 """Those of them that compute or hold data: what they give is refused where its numbers are needed."""
 MODULES = (
-    "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter",
-    "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
+    *HOMES,
+    "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules",
+    "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
     "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode",
     "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck",
     "torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset", "torch.utils.data.dataloader",
     "torch.accelerator", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.amp",
-    "torch.cuda.amp", "torch.backends",
-    "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types",
-    "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg", "numpy.testing",
-    "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.ops", "jax.scipy",
-    "jax.scipy.special", "jax.tree_util", "jax.errors", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core",
-    "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd",
+    "torch.cuda.amp", "torch.backends", "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft",
+    "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "numpy.random", "numpy.linalg",
+    "numpy.testing", "numpy.typing", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.ops",
+    "jax.scipy", "jax.scipy.special", "jax.tree_util", "jax.errors", "jax.tree", "jax.flatten_util", "jax.typing",
+    "jax.core", "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers",
     "autograd.numpy", "autograd.numpy.random", "autograd.numpy.linalg", "autograd.scipy", "autograd.extend",
     "autograd.core", "autograd.misc", "autograd.misc.optimizers", "autograd.test_util",
-    "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "math", "random", "itertools",
-    "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum", "statistics",
-    "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
-    "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib",
-    "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special",
-    "scipy.linalg", "sklearn", "sklearn.datasets", "sklearn.model_selection", "sklearn.preprocessing",
+    "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "collections.abc", "scipy",
+    "scipy.special", "scipy.linalg", "autograd.scipy.stats.norm", "autograd.scipy.stats.multivariate_normal", "sklearn",
+    "sklearn.datasets", "sklearn.model_selection", "sklearn.preprocessing",
 )  # fmt: skip
 """Modules that scripts import, by their full names."""
 
@@ -361,8 +369,8 @@ def imported(run: Run, name: str, whole: str) -> Any:
     root = whole.partition(".")[0]
     if whole in MODULES or root in ("torch", "numpy", "jax"):
         if whole not in MODULES:
-            value = member(run, whole)
-            if value is UNBOUND:
+            value, (owner, _, last) = member(run, whole), whole.rpartition(".")
+            if value is UNBOUND and whole not in SHOWING and (owner != "torch" or lacks(owner, last)):
                 run.fail("ModuleNotFoundError", f"No module named '{whole}'")
         load(root)
         return Module(name)
@@ -380,7 +388,7 @@ def note_foreign(run: Run, root: str) -> None:
 def imported_from(run: Run, module: str, name: str) -> Any:
     """Return what ``from module import name`` gives."""
     root = module.partition(".")[0]
-    if (root in ROOTS and root != "scipy") or module in MODULES:
+    if module in MODULES or (root in ROOTS and root != "scipy" and module not in SHOWING):
         full = f"{module}.{name}"
         value = member(run, full)
         if value is not UNBOUND:
@@ -389,13 +397,13 @@ def imported_from(run: Run, module: str, name: str) -> Any:
             raise raised("ImportError", f"cannot import name '{name}' from '{module}' (unknown location)")
         if root in ("torch", "numpy", "jax", "math"):
             raise unknown_member(full)
-        if root == "autograd":  # importing it alone changes no number
+        if root != "sklearn" and root not in SHOWING_ONLY:  # importing it alone changes no number
 
             def refuse(_run: Run, *_: Any, **__: Any) -> Any:
                 raise unknown_member(full)
 
             return refuse
-    note_foreign(run, root)
+    note_foreign(run, module if module in SHOWING else root)
     return Foreign(f"{module}.{name}")
 
 

@@ -646,9 +646,8 @@ class Foreign:
 
     def needed(self) -> GradcliError:
         """Return the error for where its numbers are needed."""
-        rows = "torch.utils.data.TensorDataset(torch.rand(64, 1, 28, 28), torch.randint(10, (64,)))"
-        made = f"write a few rows in its place, such as {rows}"
-        hint = made if self.name.startswith("torchvision.") else "write the numbers into the script"
+        rows = ", such as torch.utils.data.TensorDataset(torch.rand(64, 1, 28, 28), torch.randint(10, (64,)))"
+        hint = f"write the numbers into the script{rows * self.name.startswith('torchvision.')}"
         what = f"'{self.name}' is not part of gradcli, and its numbers are needed here"
         return GradcliError("not-allowed", what, hint=hint)
 

@@ -21,8 +21,8 @@ from gradcli.runner.values import Class, Context, Size, Tensor, category, extra_
 @native("torch.einsum", "torch.functional.einsum")
 def einsum(run: Run, equation: Any, *operands: Any) -> Any:
     """Return what ``einsum`` gives, whose operands may be one list."""
-    given = operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
-    return run.function("einsum", equation, *given)
+    listed = len(operands) == 1 and isinstance(operands[0], list | tuple)
+    return run.function("einsum", equation, *(operands[0] if listed else operands))
 
 
 @native("torch.nn.functional.one_hot")

@@ -18,7 +18,7 @@ from gradcli.runner.library import (
     drawing,
     effect_error,
     generator_of,
-    load,
+    look_up,
     methods_of_draws,
     native,
     record,
@@ -461,14 +461,13 @@ def saved_copy(run: Run, x: Any) -> Any:
         return attributes.require(run, run.function("clone", attributes.detached(run, x)), True)
     if type(x) is dict:
         return {key: saved_copy(run, value) for key, value in x.items()}
-    return run.call(TABLE["copy.deepcopy"], [x])
+    return run.call(look_up("copy.deepcopy"), [x])
 
 
 @native("torch.save")
 def save(run: Run, obj: Any, f: Any, *_: Any, **__: Any) -> None:
     """Keep a copy of what a script saves."""
     run.note("files", "gradcli writes no file: torch.load gives what this script itself has saved under a name")
-    load("copy")
     if isinstance(f, str):
         run.modules.setdefault("saved", {})[f] = saved_copy(run, obj)
 
@@ -587,6 +586,7 @@ TABLE |= {
         ("torch.compile", "torch.jit.script", "torch.jit.trace"),
         lambda run, function=None, *_, **__: function if function is not None else lambda run, function: function,
     ),
+    **{f"torch.cuda.{what}memory_{kind}": always(0) for what in ("", "max_") for kind in ("allocated", "reserved")},
     "torch.cuda.device_count": always(0), "torch.accelerator.device_count": always(0),
     "torch.accelerator.current_accelerator": always(None), "torch.get_num_threads": always(1),
     **dict.fromkeys((
