@@ -313,6 +313,7 @@ def make_class(
     for base in bases:
         if not isinstance(base, Class | Foreign) and not getattr(base, "shows", False):
             run.fail("TypeError", f"bases of {name} must be classes")
+        members = members | {"__foreign__": base} if isinstance(base, Foreign) else members
     kinds = [base for base in bases if isinstance(base, Class)]
     metaclass = options.get("metaclass")
     if not isinstance(metaclass, Class) or metaclass.run is None:
@@ -412,6 +413,7 @@ def construct(run: Run, kind: Class, arguments: Arguments, named: Named) -> Any:
     if start is not UNBOUND and isinstance(made, Instance | Hosted):
         call(run, start, [made, *arguments], named)
     elif start is UNBOUND and new is UNBOUND and not hosted and (arguments or named):
+        run.require(kind.find("__foreign__"))
         run.fail("TypeError", f"{kind.name}() takes no arguments")
     return made
 
