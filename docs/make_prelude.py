@@ -1,8 +1,8 @@
 """Write src/gradcli/runner/prelude/index.json: which text has each class and function of PyTorch's library.
 
 A row is a text, a package, the module that PyTorch says its names are of, and these names; PyTorch is asked for that,
-and for which definitions of a text are public: those that it has under the same name. Of scikit-learn, which is not
-asked, all are.
+and for which definitions of a text are public: those that it has under the same name. Of scikit-learn and SciPy, which
+are not asked, all are.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def rows() -> list[list[Any]]:
     for path in sorted(PRELUDE.glob("*.py.txt")):
         text = path.read_text(encoding="utf-8")
         package = text.partition("\n")[0].removeprefix("# ")
-        library = None if package.startswith("sklearn.") else importlib.import_module(package)
+        library = None if package.startswith(("sklearn.", "scipy.stats.")) else importlib.import_module(package)
         for name in definitions(ast.parse(text)):
             theirs = getattr(library, name, None)
             if name.startswith("_") or library is None or (theirs is not None and name not in SHORT):

@@ -1,4 +1,4 @@
-"""Write src/gradcli/runner/torch_names.json: the names that PyTorch's modules, tensors, nn.Module and Optimizer have.
+"""Write src/gradcli/language/torch_names.json: the names that PyTorch's modules, tensors, nn.Module and Optimizer have.
 
 What PyTorch has and gradcli has not is refused by its name; what PyTorch has not either is an AttributeError. Names such
 as ``__len__`` are left out: what an object has of them depends on more than its class.
@@ -14,7 +14,7 @@ from typing import Any
 
 from gradcli.runner.names import MODULES
 
-NAMES = Path(__file__).parent.parent / "src" / "gradcli" / "runner" / "torch_names.json"
+NAMES = Path(__file__).parent.parent / "src" / "gradcli" / "language" / "torch_names.json"
 CLASSES = ("torch.Tensor", "torch.nn.Module", "torch.optim.Optimizer")
 
 

@@ -7,7 +7,6 @@ are tested where it is not installed. An answer is ``None`` for a refusal, else 
 
 import json
 import operator
-import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from oracles import DATA, cases
+from oracles import DATA, by_python, cases
 
 TABLES = cases("kinds.toml")
 
@@ -164,22 +163,12 @@ UNLIKE = {f"a = {a}.clone()\na **= (argmax(M, dim=1) - 1)\na" for a in ("(u[0] >
 """Each library refuses these, and for another reason: one a negative power, one an array in the place of a number."""
 
 
-class Named:
-    """Calls a function or method of an array in either library: ``argmax(M, dim=1)`` and ``x.clone()``."""
-
-    def __init__(self, library: Any) -> None:
-        self.library = library
-
-    def names(self) -> dict[str, Any]:
-        if self.library is np:
-            return {"np": np, "argmax": lambda x, dim=None: np.argmax(x, axis=dim), "sum": np.sum}
-        return {
-            "torch": self.library,
-            "F": self.library.nn.functional,
-            "special": self.library.special,
-            "argmax": self.library.argmax,
-            "sum": self.library.sum,
-        }
+def names_in(library: Any) -> dict[str, Any]:
+    """Return what the names of functions mean in either library."""
+    if library is np:
+        return {"np": np, "argmax": lambda x, dim=None: np.argmax(x, axis=dim), "sum": np.sum}
+    own = {"torch": library, "F": library.nn.functional, "special": library.special}
+    return {**own, "argmax": library.argmax, "sum": library.sum}
 
 
 def asked(library: Any, text: str) -> tuple[str, Any] | None:
@@ -189,16 +178,11 @@ def asked(library: Any, text: str) -> tuple[str, Any] | None:
         arrays = {name: np.array(values) for name, values in ARRAYS.items()}
     else:
         arrays = {name: library.tensor(values, dtype=library.float64) for name, values in ARRAYS.items()}
-    names = {**Named(library).names(), **arrays}
-    *statements, last = text.split("\n")
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"):
         try:
-            exec("\n".join(statements), names)  # noqa: S102 - constants of the tests
-            found = eval(last, names)  # noqa: S307
+            return answer_of(by_python(text, {**names_in(library), **arrays}))
         except Exception:  # noqa: BLE001 - whatever it is, it is a refusal
             return None
-    return answer_of(found)
 
 
 def answer_of(found: Any) -> tuple[str, Any]:

@@ -26,6 +26,14 @@ def run(*args: str, stdin: str = "", **changes: str) -> subprocess.CompletedProc
     )  # fmt: skip
 
 
+def imported(*args: str) -> set[str]:
+    """Return the modules that a command line leaves in memory, however it ends."""
+    script = "import sys; from gradcli.__main__ import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    words = [sys.executable, "-c", script, *args]
+    found = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=60, check=False)
+    return set(found.stderr.split())
+
+
 def on_terminal(*args: str, columns: int = 80, **changes: str) -> tuple[int, str]:
     """Run a command line on a pseudo-terminal and return its exit code and what appeared."""
     reader, writer = pty.openpty()

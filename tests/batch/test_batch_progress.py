@@ -5,16 +5,12 @@ import json
 
 import pytest
 
+from conftest import Terminal
 from gradcli.cli.app import run
 from gradcli.cli.batch import progress
 from gradcli.cli.output import Environment
 
 RECORDS = "".join(json.dumps({"id": k, "program": "x**2", "inputs": {"x": float(k)}}) + "\n" for k in range(3))
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
 
 
 def seen(stderr, total, wanted=True):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from conftest import Terminal
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 from oracles import ask, cases, flags, portion, strict_json
@@ -218,10 +219,6 @@ def test_records_come_from_standard_input_where_no_file_is_named(args, cli):
 
 
 def test_at_a_terminal_records_must_be_named():
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
     env = Environment(stdin=Terminal("{}\n"), stdout=io.StringIO(), stderr=io.StringIO())
     assert run(["batch"], env) == 2
     assert "no records are given" in env.stderr.getvalue()

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import gradcli
+from conftest import Terminal
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 from gradcli.document.model import Settings
@@ -17,13 +18,6 @@ TABLES = cases("lecture.toml")
 
 THREE = ("explain", "[3*x[0]**2, x[0]**2 + 2*x[1]**3, 10*x[1]]", "--x", "1,2", "--v", "1,10,100")
 LOSS = ("explain", "h = tanh(W @ x)\nloss = sum(h**2)", "--W", "1.,2.;3.,4.", "--x", ".1,.2")
-
-
-class Terminal(io.StringIO):
-    encoding = "utf-8"
-
-    def isatty(self):
-        return True
 
 
 def revealed(*words, keys="\n" * 40, stdin=Terminal, stdout=Terminal, term="dumb"):

@@ -9,25 +9,11 @@ import sys
 import pytest
 
 from oracles import cases, portion, portion_of_rows
-from processes import EXPLAIN, GRADCLI, environment, on_terminal, run
+from processes import EXPLAIN, GRADCLI, environment, imported, on_terminal, run
 
 TABLES = cases("process.toml")
 
 ESCAPE = "\x1b["
-
-
-def imported(*args):
-    """Return the modules that a command line leaves in memory."""
-    script = "import sys; from gradcli.__main__ import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
-    found = subprocess.run(
-        [sys.executable, "-c", script, *args],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=60,
-        check=False,
-    )
-    return set(found.stderr.split())
 
 
 IMPORTS = [
@@ -54,12 +40,14 @@ def test_a_command_imports_only_what_it_needs(args, unneeded):
 LONG = ("explain", "x*ones(90)", "--x", "1", "--v", "ones(90)", "--json")
 
 
-@pytest.mark.parametrize("args", portion([LONG, EXPLAIN, ("functions",), ("schema",)], 4), ids=lambda args: args[0])
+@pytest.mark.parametrize(
+    "args", [("run", "-"), LONG, *portion([EXPLAIN, ("functions",), ("schema",)], 4)], ids=lambda args: args[0]
+)
 def test_a_closed_pipe_is_no_error(args):
     pipeline = f'"{sys.executable}" -m gradcli "$@" | head -1; echo "${{PIPESTATUS[0]}}"'
     found = subprocess.run(
-        ["/bin/bash", "-c", pipeline, "bash", *args], capture_output=True, text=True, env=environment(), timeout=60,
-        check=False,
+        ["/bin/bash", "-c", pipeline, "bash", *args], input="for i in range(100000):\n    print(i)\n",
+        capture_output=True, text=True, env=environment(), timeout=60, check=False,
     )  # fmt: skip
     assert found.stderr == ""
     assert found.stdout.splitlines()[-1] == "0"

@@ -6,7 +6,6 @@ and None an error about the program as a whole. Words stand in the message or in
 
 import math
 
-import numpy as np
 import pytest
 
 import gradcli
@@ -18,17 +17,9 @@ INPUTS = {"x": 1.5, "u": [1.0, 2.0], "w": [1.0, 2.0, 3.0], "A": [[1.0, 2.0], [3.
 
 ROWS = [row for table in cases("refusals.json").values() for row in table]
 BUDGETS = [
+    *cases("budgets.json"),  # a program, the budget that it is over, and the bound of that
     ("x" + " + x" * 100, "text", 300),
-    ("((((x))))", "depth", 3),
     ("a = x\n" * 10 + "a", "syntax", 20),
-    ("1234567*x", "digits", 6),
-    ("y = x\nwhile y < 100: y = y + 1\ny", "turns", 10),
-    ("y = x\nfor i in range(50): y = y + x\ny", "nodes", 20),
-    ("x*ones(1000)", "elements", 999),
-    ("sum(x*ones(10**12))", "elements", 5_000_000),
-    ("sum(where(ones(10**5, 1, 1) > 0, x*ones(1, 10**5, 1), ones(1, 1, 10**5)))", "elements", 5_000_000),
-    ("sum(clip(x*ones(1000, 1, 1), zeros(1, 1000, 1), ones(1, 1, 1000)))", "elements", 5_000_000),
-    ("y = x*ones(100)\nfor i in range(50): y = y + x\nsum(y)", "total", 1000),
     ("-" * 2000 + "x", "syntax", 1000),
     ("x if x > 0 else " * 60 + "x", "depth", 50),
     ("\n".join(" " * i + "if x > 0:" for i in range(60)) + "\n" + " " * 61 + "y = x\ny", "depth", 50),
@@ -37,30 +28,9 @@ BUDGETS = [
     ("1" * 4400 + "*x", "digits", 300),
     ("1_" * 200 + "1*x", "digits", 300),
     ("1." + "0" * 400 + "*x", "digits", 300),
-    ("for i in range(10**15): y = x\ny", "turns", 1000),
-    ("for r in x*ones(2000, 2): y = r\nsum(y)", "turns", 1000),
-    ("s = x\nfor i in range(99):\n    for j in range(99): s = s + 1\ns", "turns", 5000),
     ("[" * 30 + "x" + "]" * 30 + "*ones(" + ", ".join(["2"] * 30) + ")", "elements", 5_000_000),
-    ("y = x\nfor i in range(60): y = [y, y]\nsum(y)", "elements", 5_000_000),
-    ("y = x*ones(2)\nfor i in range(60): y = cat([y, y])\nsum(y)", "elements", 100_000),
     ("y = x*ones(10**6)\nsum(cat([" + "y, " * 400 + "]))", "elements", 5_000_000),
     ("y = x*ones(10**6)\nsum(stack([" + "y, " * 400 + "]))", "elements", 5_000_000),
-    ("sum(where(ones(5000, 1) > ones(5000), x, 0))", "elements", 5_000_000),
-    ("sum(where((ones(5000, 1) > 0) & (ones(5000) > 0), x, 0))", "elements", 5_000_000),
-    ("z = argmin(ones(1, 5000), dim=0)\nsum((x*ones(1, 1))[z[:, None], z])", "elements", 5_000_000),
-    ("sum(x.expand(10**9))", "elements", 5_000_000),
-    ("sum(tile(u, (10**5, 10**5)))", "elements", 5_000_000),
-    ("sum(repeat_interleave(u, 10**12))", "elements", 5_000_000),
-    ("sum(diag(u, 10**6))", "elements", 5_000_000),
-    ("sum(eye(10**6)*x)", "elements", 5_000_000),
-    ("sum(arange(10**15)*x)", "elements", 5_000_000),
-    ("sum(arange(0, 1, 1e-300)*x)", "elements", 5_000_000),
-    ("sum(linspace(0, 1, 10**12)*x)", "elements", 5_000_000),
-    ("sum(outer(x*ones(10**4), ones(10**4)))", "elements", 5_000_000),
-    ("sum((x*ones(10**4, 1)) @ ones(1, 10**4))", "elements", 5_000_000),
-    ("einsum('i,j,k->', x*ones(1000), ones(1000), ones(1000))", "elements", 5_000_000),
-    ("A = A*1\nfor i in range(99): A = A @ A / 10\nsum(A)", "total", 300),
-    ("y = ones(50)*x\nfor i in range(99): y[0] = i\nsum(y)", "total", 1000),
 ]
 
 
@@ -136,30 +106,3 @@ def test_the_clock_is_looked_at_from_beginning_to_end(program, monkeypatch):
     for over in (1, forward, whole - 1):
         monkeypatch.setattr("gradcli.engine.graph.time", Clock(over))
         assert_names(refusal(program), "seconds")
-
-
-@pytest.mark.parametrize(
-    "call", ["ones(DIMS).sum()*x", "x.reshape(DIMS).sum()", "x.expand(DIMS).sum()", "full((DIMS), x)"]
-)
-def test_more_axes_than_numpy_has_are_refused(call):
-    assert "32" in refusal(call.replace("DIMS", ", ".join(["1"] * 33))).message
-
-
-@pytest.mark.parametrize("program", [
-    "np.array_split(x[:0], 2**53)[0]", "np.split(x[:0], 2**53)[0]", "torch.chunk(x[:0], 2**53)[0]",
-    "torch.tensor_split(x, 2**40)[0]", "hsplit(x[:0], 2**53)[0]",
-])  # fmt: skip
-def test_as_many_parts_as_no_memory_holds_are_over_the_budget(program):
-    with pytest.raises(GradcliError) as caught:
-        gradcli.explain(program, x=np.ones(3))
-    assert caught.value.kind == "budget"
-
-
-@pytest.mark.parametrize(("program", "words"), [
-    ("np.insert(0.7, 1, x, axis=0)", "one number has no axis"),
-    ("np.delete(x[0], 0, axis=0)", "one number has no axis"),
-    (f"x // {'[' * 41}1{']' * 41}", "at most 32 axes"),
-])  # fmt: skip
-def test_what_hostile_texts_found_is_refused(program, words):
-    with pytest.raises(GradcliError, match=words):
-        gradcli.explain(program, x=np.ones(3))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradcli
+from conftest import Terminal
 from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 from gradcli.document.jacobian import spy_lines
@@ -97,15 +98,6 @@ def test_a_picture_has_a_dot_for_each_entry_of_a_small_pattern():
     dots = sum((ord(letter) - 0x2800).bit_count() for line in spy_lines(found) for letter in line)
     assert dots == len(found.rows) == 38
     assert spy_lines(gradcli.explain("x*2", x=np.zeros(20), v=np.ones(20)).jacobian["x"]) == []
-
-
-class Terminal(io.StringIO):
-    """A stream that a person reads."""
-
-    encoding = "utf-8"
-
-    def isatty(self):
-        return True
 
 
 def answer(stdout, *words):

@@ -9,6 +9,7 @@ import ast
 import inspect
 from collections.abc import Container
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradcli.errors import GradcliError
@@ -422,3 +423,17 @@ def refuse_ambiguous(function: Function, node: ast.Call) -> None:
         f"{name}(..., {text}) could mean the {name}imum with {text}, or along an axis",
         hint=f"{larger}, or {name}(..., dim={text})",
     )
+
+
+@cache
+def torch_names() -> dict[str, frozenset[str]]:
+    """Return the names that modules and classes of PyTorch's have, by their full names."""
+    import json  # most programs ask for no such name
+
+    text = Path(__file__).with_name("torch_names.json").read_text(encoding="utf-8")
+    return {owner: frozenset(row.split()) for owner, row in json.loads(text).items()}
+
+
+def lacks(owner: str, name: str) -> bool:
+    """Return whether PyTorch itself has no such name in a module or a class, as far as its names are listed."""
+    return owner in torch_names() and name not in torch_names()[owner]

@@ -10,7 +10,6 @@ new value too: its old entries, and those of the written tensor where it shows t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import combinations
 from typing import Any, NamedTuple, TypeGuard
 
@@ -26,7 +25,7 @@ from gradcli.ops.declare import Op, value_of
 from gradcli.ops.joining import INDEX, PUT
 from gradcli.ops.links import Array, Index, Indices, Mask, Options, Shape
 from gradcli.ops.making import DETACH
-from gradcli.ops.shaping import CLONE, EXPAND, RESHAPE, TRANSPOSE
+from gradcli.ops.shaping import CLONE, RESHAPE, TRANSPOSE
 from gradcli.ops.writing import index_text
 
 Key = Any
@@ -252,19 +251,15 @@ class Form(NamedTuple):
 def forms_of(chosen: Selection) -> list[Form]:
     """Return the operations that make a selection of its source, as few as there are."""
     wanted, entries = chosen.chosen, entry_numbers(chosen.shape)
-    lengths = ", ".join(map(str, wanted.shape))
     if wanted.shape == entries.shape and np.array_equal(wanted, entries):
         return []
     key = basic_key(wanted, chosen.shape)
     if key is not None:
         return [Form(INDEX, {"key": key}, f"[{index_text(key)}]")]
     if wanted.size == entries.size and np.array_equal(wanted.ravel(), entries.ravel()):
-        return [Form(RESHAPE, {"shape": wanted.shape}, f".reshape({lengths})")]
+        return [Form(RESHAPE, {"shape": wanted.shape}, f".reshape({', '.join(map(str, wanted.shape))})")]
     if wanted.shape == entries.T.shape and np.array_equal(wanted, entries.T):
         return [Form(TRANSPOSE, {"dims": tuple(reversed(range(wanted.ndim)))}, ".T")]
-    with suppress(ValueError):  # it repeats a whole array along its axes of length 1, and along new ones
-        if np.array_equal(np.broadcast_to(entries, wanted.shape), wanted):
-            return [Form(EXPAND, {"shape": wanted.shape}, f".expand({lengths})")]
     listed = np.array(wanted)
     return [Form(RESHAPE, {"shape": (-1,)}, ".reshape(-1)"), Form(INDEX, {"key": listed}, f"[{index_text(listed)}]")]
 

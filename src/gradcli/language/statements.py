@@ -26,7 +26,7 @@ from gradcli.language.arithmetic import (
     kept_in_place,
     written_as,
 )
-from gradcli.language.calls import BINARY, MODULES
+from gradcli.language.calls import BINARY, MODULES, lacks
 from gradcli.language.compiling import (
     UNBOUND,
     Assigned,
@@ -192,22 +192,14 @@ IN_PLACE: dict[str, type[ast.operator]] = {
 }
 """Methods that are augmented assignments."""
 FILLS = {"zero_": "zeros_like", "fill_": "full_like", "copy_": "full_like"}
-WRITTEN = {"relu", "sigmoid", "tril", "triu", "cumsum", "cumprod", "addmm", "addmv"}
-"""Functions whose name with an underscore is a method that writes what they give, beside those of whole families."""
-NEVER_WRITTEN = frozenset((
-    "mod", "power", "maximum", "minimum", "fmax", "fmin", "plus", "ln", "cbrt", "logaddexp", "logaddexp2", "fabs",
-    "rint", "around", "radians", "degrees", "positive", "real", "conj", "invert", "gammaln", "psi", "nonzero", "gather",
-    "take", "take_along_dim", "index_select", "masked_select", "where",
-))  # fmt: skip
-"""Names of such families whose method PyTorch does not have with an underscore."""
 
 
 def writes_result(method: str) -> bool:
     """Return whether a method writes into its array the numbers that the function gives whose name it has."""
-    function = find(METHODS, method[:-1]) if method.endswith("_") and method[:-1] not in NEVER_WRITTEN else None
+    function = find(METHODS, method[:-1]) if method.endswith("_") else None
     if function is None or function.kinds.integers == "mask":  # of some, PyTorch passes derivatives on as if unwritten
         return False
-    return function.family in ("elementwise", "indices") or method[:-1] in WRITTEN
+    return function.family not in ("shaping", "making") and not lacks("torch.Tensor", method)
 
 
 def variable_name(node: ast.expr | None) -> str:

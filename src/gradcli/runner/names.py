@@ -7,20 +7,31 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
 from gradcli.errors import GradcliError, Span
 from gradcli.errors.hints import did_you_mean, instead_of
-from gradcli.language.calls import find_constant
+from gradcli.language.calls import find_constant, lacks
 from gradcli.records import dataclass, field
 from gradcli.runner.exceptions import raised
-from gradcli.runner.library import EFFECTS, HOMES, METHODS, READING, SAME, TABLE, effect_error, lacks, load, look_up
+from gradcli.runner.library import (
+    EFFECTS,
+    HOMES,
+    METHODS,
+    READING,
+    SAME,
+    SHOWING_ONLY,
+    TABLE,
+    effect_error,
+    load,
+    look_up,
+)
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
-from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module
+from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module, Tensor, kind_of
 
 FUNCTIONS = (ast.FunctionDef, ast.Lambda, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -197,26 +208,23 @@ SHOWING = (
 COMPUTING = {"torchvision", "sklearn", "pandas", "sympy", "scipy", "PIL", "cv2"}
 """Those of them that compute or hold data: what they give is refused where its numbers are needed."""
 MODULES = (
-    "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter",
-    "torch.nn.modules", "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
+    *HOMES,
+    "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.parameter", "torch.nn.modules",
+    "torch.optim", "torch.optim.lr_scheduler", "torch.autograd", "torch.autograd.functional",
     "torch.autograd.function", "torch.autograd.forward_ad", "torch.autograd.graph", "torch.autograd.grad_mode",
     "torch.func", "torch.utils", "torch.utils.checkpoint", "torch.utils.hooks", "torch.autograd.gradcheck",
     "torch.utils.data", "torch.utils.data.sampler", "torch.utils.data.dataset", "torch.utils.data.dataloader",
     "torch.accelerator", "torch.distributions", "torch.linalg", "torch.special", "torch.cuda", "torch.amp",
-    "torch.cuda.amp", "torch.backends",
-    "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft", "torch.version", "torch.jit", "torch.types",
-    "torch.backends.mps", "torch.mps", "functorch", "numpy", "numpy.random", "numpy.linalg", "numpy.testing",
-    "numpy.typing", "jax", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.ops", "jax.scipy",
-    "jax.scipy.special", "jax.tree_util", "jax.errors", "jax.tree", "jax.flatten_util", "jax.typing", "jax.core",
-    "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers", "autograd",
+    "torch.cuda.amp", "torch.backends", "torch.backends.cudnn", "torch.random", "torch.testing", "torch.fft",
+    "torch.version", "torch.jit", "torch.types", "torch.backends.mps", "torch.mps", "numpy.random", "numpy.linalg",
+    "numpy.testing", "numpy.typing", "jax.numpy", "jax.numpy.linalg", "jax.nn", "jax.random", "jax.lax", "jax.ops",
+    "jax.scipy", "jax.scipy.special", "jax.tree_util", "jax.errors", "jax.tree", "jax.flatten_util", "jax.typing",
+    "jax.core", "jax.debug", "jax.scipy.linalg", "jax.scipy.stats", "jax.test_util", "jax.nn.initializers",
     "autograd.numpy", "autograd.numpy.random", "autograd.numpy.linalg", "autograd.scipy", "autograd.extend",
     "autograd.core", "autograd.misc", "autograd.misc.optimizers", "autograd.test_util",
-    "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "math", "random", "itertools",
-    "functools", "collections", "collections.abc", "operator", "copy", "time", "typing", "abc", "enum", "statistics",
-    "dataclasses", "sys", "argparse", "types", "warnings", "string", "numbers", "contextlib", "datetime", "logging",
-    "gc", "heapq", "bisect", "json", "io", "traceback", "re", "threading", "inspect", "secrets", "uuid", "hashlib",
-    "textwrap", "pprint", "typing_extensions", "fractions", "decimal", "cmath", "__future__", "scipy", "scipy.special",
-    "scipy.linalg", "sklearn", "sklearn.datasets", "sklearn.model_selection", "sklearn.preprocessing",
+    "autograd.differential_operators", "autograd.scipy.special", "autograd.scipy.stats", "collections.abc", "scipy",
+    "scipy.special", "scipy.linalg", "autograd.scipy.stats.norm", "autograd.scipy.stats.multivariate_normal", "sklearn",
+    "sklearn.datasets", "sklearn.model_selection", "sklearn.preprocessing",
 )  # fmt: skip
 """Modules that scripts import, by their full names."""
 
@@ -361,8 +369,8 @@ def imported(run: Run, name: str, whole: str) -> Any:
     root = whole.partition(".")[0]
     if whole in MODULES or root in ("torch", "numpy", "jax"):
         if whole not in MODULES:
-            value = member(run, whole)
-            if value is UNBOUND:
+            value, (owner, _, last) = member(run, whole), whole.rpartition(".")
+            if value is UNBOUND and whole not in SHOWING and (owner != "torch" or lacks(owner, last)):
                 run.fail("ModuleNotFoundError", f"No module named '{whole}'")
         load(root)
         return Module(name)
@@ -380,7 +388,7 @@ def note_foreign(run: Run, root: str) -> None:
 def imported_from(run: Run, module: str, name: str) -> Any:
     """Return what ``from module import name`` gives."""
     root = module.partition(".")[0]
-    if (root in ROOTS and root != "scipy") or module in MODULES:
+    if module in MODULES or (root in ROOTS and root != "scipy" and module not in SHOWING):
         full = f"{module}.{name}"
         value = member(run, full)
         if value is not UNBOUND:
@@ -389,46 +397,66 @@ def imported_from(run: Run, module: str, name: str) -> Any:
             raise raised("ImportError", f"cannot import name '{name}' from '{module}' (unknown location)")
         if root in ("torch", "numpy", "jax", "math"):
             raise unknown_member(full)
-        if root == "autograd":  # importing it alone changes no number
+        if root != "sklearn" and root not in SHOWING_ONLY:  # importing it alone changes no number
 
             def refuse(_run: Run, *_: Any, **__: Any) -> Any:
                 raise unknown_member(full)
 
             return refuse
-    note_foreign(run, root)
+    note_foreign(run, module if module in SHOWING else root)
     return Foreign(f"{module}.{name}")
 
 
 # ---- variables that a script leaves free
 def given_value(run: Run, name: str, span: Span | None = None) -> Any:
-    """Return the value of a variable that the script leaves free, the same object each time it is read.
-
-    An array is one of the library that the script uses, of PyTorch a leaf. A number that the script asks for nothing
-    (``x.grad``, ``x.sum()``) is a number of Python's.
-    """
+    """Return the value of a variable that the script leaves free, the same object each time it is read."""
     value = run.given[name]
     if isinstance(value, GradcliError):  # why a function has nothing of that name
         raise GradcliError(value.kind, value.message, span=span, hint=value.hint)
     if isinstance(value, np.ndarray | np.generic):
-        value = run.given[name] = as_value(run, name, np.asarray(value))
+        value = run.given[name] = free_value(run, name, value)
     return value
 
 
-def as_value(run: Run, name: str, array: np.ndarray[Any, Any]) -> Any:
-    """Return an array as a script has it."""
-    from gradcli.runner.tensor_attributes import set_requires
+def free_value(run: Run, name: str, value: Any) -> Any:
+    """Return a variable that the script leaves free: an array of the library that it uses, or a number of Python's.
 
-    text = run.place.text
+    Integers are constants. Floats are a leaf in PyTorch, and in any library where the script runs again. A number that
+    the script asks for nothing (``x.grad``, ``x.sum()``) is one of Python's, if no gradient is by it.
+    """
+    text, whole, again = run.place.text, kind_of(value) == "i", run.replay is not None
+    value = np.asarray(run.replay.leaf(run.ordinal, value) if again else value)
+    library = library_of_text(text)
     asked = re.search(
         rf"(?<![\w.]){re.escape(name)}\s*\.\s*[A-Za-z_]|\([^()\n]*\b{re.escape(name)}\b[^()\n]*\)\.backward", text
     )
-    if not array.shape and not asked:
-        return array.item()
-    if re.search(r"\btorch\b|\.backward\(|requires_grad|\.grad\b", text) or not re.search(
-        r"\b(?:np|numpy|jnp|jax)\b", text
-    ):
-        load("torch")  # its methods, which a script may call without an import
-        made = run.make(array.astype(np.float64))
-        set_requires(run, made, True)
-        return made
-    return run.make(array, library="jax" if re.search(r"\bj(?:np|ax)\b", text) else "numpy")
+    leafless = ".backward(" in text and not MAKES_LEAVES.search(text)
+    if not value.shape and not asked and (whole or library != "torch" or not (again or leafless)):
+        library = "python"
+    load(library)  # its methods, which a script may call without an import
+    if not again and (whole or library != "torch"):
+        return value.item() if library == "python" else run.make(value, library=library)
+    if whole:
+        return run.enter_integers(name, value, library)
+    dtype = "float32" if library in ("torch", "jax") else "float64"
+    return run.enter_leaf(Tensor(value, dtype, library) if again else run.make(value.astype(np.float64)))
+
+
+WORDS_OF = {
+    "torch": re.compile(r"\btorch\b|\.backward\(|requires_grad|(?<!jax)(?<!autograd)\.grad\b"),
+    "jax": re.compile(r"\bj(?:np|ax)\b"), "numpy": re.compile(r"\b(?:np|numpy)\b"), "math": re.compile(r"\bmath\b"),
+}  # fmt: skip
+"""What a script that uses a library has words of."""
+MAKES_LEAVES = re.compile(r"requires_grad|\bnn\.(?!functional)|Parameter")
+"""What a script says that has leaves of its own."""
+
+
+def library_of_text(text: str) -> str:
+    """Return whose arrays the variables are that a script leaves free, as far as its words say."""
+    return library_among({root for root, pattern in WORDS_OF.items() if pattern.search(text)})
+
+
+def library_among(roots: Collection[str]) -> str:
+    """Return whose arrays inputs are: PyTorch's, unless another library is used alone; ``math`` has numbers."""
+    order = {"torch": "torch", "jax": "jax", "numpy": "numpy", "math": "python"}
+    return next((library for root, library in order.items() if root in roots), "torch")

@@ -13,7 +13,7 @@ from gradcli.runner.numpy_values import COMPARED, METHODS
 from gradcli.runner.python.builtins import sorted_
 from gradcli.runner.python.containers import iterate, put, subscript, take
 from gradcli.runner.python.operators import contains, equal, hashable, negative, operate, truth, untraced
-from gradcli.runner.python.statements import enter, fits
+from gradcli.runner.python.statements import fits
 from gradcli.runner.state import Run
 from gradcli.runner.values import UNBOUND, Class, Closure, Context, Instance, Named, Property
 
@@ -301,43 +301,6 @@ def cmp_to_key(run: Run, function: Any) -> Any:
     return lambda run, item: key(item)
 
 
-class Dispatch:
-    """A function, or a method, that has others for types of its first argument."""
-
-    def __init__(self, function: Any, place: int) -> None:
-        self.function, self.place = function, place
-        self.kinds: dict[Any, Any] = {}
-
-    def __call__(self, run: Run, *arguments: Any, **named: Any) -> Any:
-        """Call the function of the type that is nearest."""
-        if len(arguments) <= self.place:
-            run.fail("TypeError", f"{run.attribute(self, '__name__')} requires at least 1 positional argument")
-        value = arguments[self.place]
-        order = getattr(run.type_of(value), "order", [])
-        near = next((kind for kind in order if kind in self.kinds), None)
-        is_kind = run.builtin("isinstance")
-        near = near or next((kind for kind in self.kinds if run.call(is_kind, [value, kind])), None)
-        return run.call(self.kinds.get(near, self.function), list(arguments), named)
-
-    def register(self, run: Run, kind: Any, function: Any = None) -> Any:
-        """Enter the function of a type, as a decorator too: by name, or by the annotation of its first argument."""
-        if function is None and isinstance(kind, Closure):
-            kinds = list(kind.attributes.get("__annotations__", {}).values())
-            if not kinds:
-                what = f"Invalid first argument to `register()`: {run.quoted(kind)}. "
-                run.fail(
-                    "TypeError",
-                    f"{what}Use either `@register(some_class)` or plain `@register` on an annotated function.",
-                )
-            kind, function = kinds[0], kind
-        if function is None:
-            return lambda run, function: self.register(run, kind, function)
-        self.kinds |= dict.fromkeys(kind if isinstance(kind, tuple) else (kind,), function)
-        return function
-
-    attributes = own_attributes("register") | attributes_of("function", "__name__", "__doc__")
-
-
 TABLE |= {
     **dict.fromkeys(
         ("functools.partial", "functools.partialmethod"),
@@ -345,8 +308,6 @@ TABLE |= {
     ),
     "functools.cache": lambda run, function: Cached(function, None),
     "functools.wraps": lambda run, wrapped, *_, **__: lambda run, wrapper: update_wrapper(run, wrapper, wrapped),
-    "functools.singledispatch": lambda run, function: Dispatch(function, 0),
-    "functools.singledispatchmethod": lambda run, function: Dispatch(function, 1),
 }
 
 
@@ -374,13 +335,6 @@ TABLE |= {
 }
 
 
-def attribute_at(run: Run, x: Any, path: str) -> Any:
-    """Return an attribute of an attribute, by a dotted name."""
-    for part in path.split("."):
-        x = run.attribute(x, part)
-    return x
-
-
 def getter(read: Any) -> Any:
     """Return ``itemgetter`` or ``attrgetter``: of one key they make a function of a value, of several of a tuple."""
 
@@ -393,7 +347,9 @@ def getter(read: Any) -> Any:
 
 
 TABLE |= {
-    "operator.itemgetter": getter(subscript), "operator.attrgetter": getter(attribute_at),
+    "operator.itemgetter": getter(subscript), "operator.attrgetter": getter(
+        lambda run, x, path: functools.reduce(run.attribute, path.split("."), x)
+    ),
     "operator.methodcaller": lambda run, name, *arguments, **named: (
         lambda run, x: run.call(run.attribute(x, name), list(arguments), named)
     ),
@@ -475,46 +431,11 @@ class Suppress(Context):
         return error is not None and fits(error.instance, self.value)
 
 
-class Closing(Context):
-    """``contextlib.closing``: what it was given is closed at the end."""
-
-    def leave(self, run: Run) -> None:
-        """Close it."""
-        run.call(run.attribute(self.value, "close"))
-
-
-class Stack(Context):
-    """``contextlib.ExitStack``: several contexts that end together, the last first; its value is itself."""
-
-    def __init__(self) -> None:
-        super().__init__(self)
-        self.ends: list[Any] = []
-
-    def leave(self, run: Run) -> None:
-        """End them all."""
-        while self.ends:
-            self.ends.pop()()
-
-    def enter_context(self, run: Run, context: Any) -> Any:
-        """Enter one more."""
-        value, leave = enter(run, context)
-        self.ends.append(lambda: leave(run, None))
-        return value
-
-    def callback(self, run: Run, function: Any, *arguments: Any, **named: Any) -> None:
-        """Have a function called at the end."""
-        self.ends.append(lambda: run.call(function, list(arguments), named))
-
-    attributes = own_attributes("enter_context", "callback") | {"close": lambda run, me: me.leave}
-
-
 TABLE |= {
     "contextlib.suppress": lambda run, *kinds: Suppress(kinds),
     "contextlib.nullcontext": lambda run, enter_result=None: Context(enter_result),
-    "contextlib.closing": lambda run, thing: Closing(thing),
     "contextlib.redirect_stdout": lambda run, new_target: Setting("emit_to", lambda run: new_target, new_target),
     "contextlib.contextmanager": lambda run, func: ManagedFunction(func),
-    "contextlib.ExitStack": lambda run: Stack(),
     "contextlib.AbstractContextManager": Class(
         "AbstractContextManager", [], {"__enter__": lambda run, me: me, "__exit__": lambda run, me, *_: None}
     ),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from gradcli.runner.exceptions import exception_class, raised
 from gradcli.runner.library import TABLE, always, native, own_attributes
-from gradcli.runner.printing import DEEPEST, to_repr, to_str
+from gradcli.runner.printing import DEEPEST, to_repr
 from gradcli.runner.python.builtins import item_of, number_of
 from gradcli.runner.python.containers import take
 from gradcli.runner.python.operators import cut, equal, note_text, read_number, traced, untraced
@@ -162,30 +162,6 @@ TABLE |= {
 }
 
 
-def refused(module: str) -> Any:
-    """Return what refuses to call a function whose result would count."""
-
-    def refuse(run: Run, *_: Any, **__: Any) -> Any:
-        raise run.refuse(f"{module} is not part of gradcli")
-
-    return refuse
-
-
-for _module, _names in {
-    "re": ("findall", "sub", "match", "search", "split", "compile", "fullmatch", "finditer", "escape", "subn"),
-    "fractions": ("Fraction",),
-    "decimal": ("Decimal", "getcontext"),
-    "cmath": ("exp", "sqrt", "phase", "polar", "rect", "pi", "log", "sin", "cos"),
-    "inspect": ("signature", "getsource"),
-    "json": ("dump", "load"),
-    "threading": ("Thread",),
-    "secrets": ("token_hex", "randbelow", "choice"),
-    "uuid": ("uuid4",),
-    "hashlib": ("md5", "sha256"),
-}.items():
-    TABLE |= {f"{_module}.{_name}": refused(f"{_module}.{_name}") for _name in _names}
-
-
 # ---- argparse: the defaults
 NAMESPACE = record_class("Namespace", "Namespace", "argparse.Namespace")
 NAMESPACE.members["__contains__"] = lambda run, me, name: name in me.fields
@@ -293,25 +269,6 @@ for _name in (
 for _host in (textwrap.dedent, textwrap.indent, textwrap.fill, textwrap.wrap, textwrap.shorten):
     TABLE[f"textwrap.{_host.__name__}"] = lambda run, text, *a, host=_host, **n: host(text, *a, **n)
 TABLE["string.capwords"] = lambda run, text: string.capwords(text)
-
-
-class Template:
-    """``string.Template``."""
-
-    def __init__(self, text: str) -> None:
-        self.template = string.Template(text)
-
-    attributes: ClassVar[dict[str, Any]] = {
-        name: lambda run, me, name=name: (
-            lambda run, table=None, **named: getattr(me.template, name)(  # one of the two
-                {key: to_str(run, value) for key, value in ((table or {}) | named).items()}
-            )
-        )
-        for name in ("substitute", "safe_substitute")
-    }
-
-
-TABLE["string.Template"] = lambda run, text: Template(text)
 
 
 class Whole:

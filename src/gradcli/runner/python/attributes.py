@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradcli.language.calls import lacks
 from gradcli.runner.library import (
     ATTRIBUTES,
     FOREIGN_TO,
@@ -98,7 +99,7 @@ def of_tensor(run: Run, base: Tensor, name: str) -> Any:
         return no_attribute(run, base, name)
     if name in ATTRIBUTES:
         return ATTRIBUTES[name](run, base)
-    in_place = name.endswith("_") and not name.endswith("__")
+    in_place = name.endswith("_") and not lacks("torch.Tensor", name)
     names = (name, name[:-1]) if in_place else (name,)
     if (base.library == "jax" and jax_method(name) is not None) or any(
         one in METHODS or table_method(one) is not None for one in names

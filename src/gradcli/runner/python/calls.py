@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gradcli.engine.graph import Called, Operation
 from gradcli.errors import GradcliError
-from gradcli.language.calls import WITHOUT_MEANING, Parameter, find_function
+from gradcli.language.calls import WITHOUT_MEANING, Parameter, find_function, lacks
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
@@ -313,6 +313,7 @@ def make_class(
     for base in bases:
         if not isinstance(base, Class | Foreign) and not getattr(base, "shows", False):
             run.fail("TypeError", f"bases of {name} must be classes")
+        members = members | {"__foreign__": base} if isinstance(base, Foreign) else members
     kinds = [base for base in bases if isinstance(base, Class)]
     metaclass = options.get("metaclass")
     if not isinstance(metaclass, Class) or metaclass.run is None:
@@ -412,6 +413,7 @@ def construct(run: Run, kind: Class, arguments: Arguments, named: Named) -> Any:
     if start is not UNBOUND and isinstance(made, Instance | Hosted):
         call(run, start, [made, *arguments], named)
     elif start is UNBOUND and new is UNBOUND and not hosted and (arguments or named):
+        run.require(kind.find("__foreign__"))
         run.fail("TypeError", f"{kind.name}() takes no arguments")
     return made
 
@@ -474,7 +476,7 @@ def call_method(run: Run, owner: Tensor, name: str, arguments: Arguments, named:
     function = table_method(name)
     if function is not None:
         return call_table(run, function, [owner, *arguments], named, owner.library)
-    if not name.endswith("_") or name.startswith("_"):
+    if not name.endswith("_") or name.startswith("_") or lacks("torch.Tensor", name):
         return no_attribute(run, owner, name)
     first = run.count
     refuse_stale(run, owner)

@@ -364,17 +364,7 @@ class Statements(Expressions):
 
     def run_FunctionDef(self, node: ast.FunctionDef) -> Any:
         store, make = self.store(node.name), self.function(node, node.name, self.of if self.is_class else None)
-        if not any(isinstance(one, ast.Attribute) and one.attr == "register" for one in node.decorator_list):
-            return self.decorated(node.decorator_list, store, make)
-        arguments = [*node.args.args, *node.args.posonlyargs, *node.args.kwonlyargs]  # CPython's order
-        kinds = {arg.arg: self.expression(arg.annotation) for arg in arguments if arg.annotation is not None}
-
-        def annotated(regs: Frame) -> Any:
-            made = make(regs)
-            made.attributes["__annotations__"] = {name: kind(regs) for name, kind in kinds.items()}
-            return made
-
-        return self.decorated(node.decorator_list, store, annotated)
+        return self.decorated(node.decorator_list, store, make)
 
     def run_ClassDef(self, node: ast.ClassDef) -> Any:
         store, bases = self.store(node.name), [self.expression(base) for base in node.bases]
