@@ -16,6 +16,7 @@ from gradcli.cli.app import run
 from gradcli.cli.output import Environment
 from gradcli.ops import load_all
 
+gc.set_threshold(50_000, 20, 50)  # modules, trees and tests are made by the million, and none of them is garbage
 load_all()  # so that tests at import see every function; a process of its own shows what a command loads
 
 NOISE = ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "LINES", "PYTHONIOENCODING")

@@ -55,7 +55,7 @@ MAGICS = {  # what is typed, and how what is printed ends
     "%gradcli W @ x --x=1,2 --v w --wrt x": "{'x': [31.0, 42.0]}",
     "%gradcli {'a': x}['a']**2 --x '3.0'": "{'x': 6.0}",
     "%%gradcli --x 3. --wrt x\nx**2": "{'x': 6.0}",
-    "%gradcli x**2 x=3 --x": "error: '--x' is not NAME=VALUE\nhelp: for example %%gradcli x='1, 2' v=1,10",
+    "%gradcli x --t": "has no other options\nhelp: for example %%gradcli x='1, 2' v=1,10; for the others !gradcli",
     "%gradcli sinn(x) --x 2": "error: unknown function 'sinn'\n  |\n1 | sinn(x)\n  | ^^^^\nhelp: did you mean 'sin'?",
 }
 

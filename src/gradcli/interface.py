@@ -190,8 +190,8 @@ def explain(
 
     - ``program``: statements of gradcli's language; the last is y. Its free names are the variables. Or a function made
       by ``def`` or ``lambda``: its source is read, nothing of it is called, and its parameters are the variables.
-      Defaults are their values. A text, a truth value, and an integer that counts turns or has a default, is a constant
-      of the function. Numbers, arrays and functions from outside are read as they are now.
+      Defaults are their values. A text, a truth value, and an integer that has a default, is a constant of the
+      function. Numbers, arrays and functions from outside are read as they are now.
     - ``v``: an array in the shape of y. It may be left out where y has one entry: then it is 1. As many entries in
       another shape are reshaped; several for a y with one entry mean their sum. A note says so.
     - ``calls``: several v in turn, in place of ``v``; their gradients accumulate, as those of repeated calls do.
@@ -201,7 +201,8 @@ def explain(
     - ``strict``: refuse a v that would be reshaped or summed, and what only one of PyTorch and NumPy answers.
     - ``budget``: what the answer may cost, see ``Budget``.
     - ``inputs``: values of variables by name, for names that are parameters of this function, such as ``v``.
-    - ``variables``: all other variables, each a finite number or an array, read in double precision.
+    - ``variables``: all other variables, each a finite number or an array, read in double precision, or
+      as integers where a function or a script takes them as such alone: as an index, a label, a count of turns.
 
     Raises ``GradcliError``: ``syntax``, ``unknown-name`` or another kind for the program, ``missing-input``,
     ``unknown-input`` and ``value`` for variables, ``missing-v`` and ``shape`` for v, ``no-variables``, ``budget``, and
@@ -307,7 +308,7 @@ def check(
     >>> found.agree, found.samples, found.routes
     (True, 3, ['symbols', 'reverse mode', '--expect'])
     >>> print(gradcli.check("x**3", x=2.0, expect="x**2"))
-    wrong: dy/dx is 4.0 by x**2 and truly 12.0: it is 1/3 of the true one everywhere: a factor 3 is missing
+    wrong: dy/dx is 4.0 by x**2 and truly 12.0: it is 1/3 of the true one: a factor 3 is missing
     """
     from gradcli.checking.check import CheckRequest, check_function
     from gradcli.checking.expected import digits_asked

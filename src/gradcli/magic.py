@@ -51,6 +51,9 @@ def given_values(line: str) -> dict[str, str]:
     for word in words:
         gives = GIVES.fullmatch(word)
         text = None if gives is None else gives[2] or (next(words, None) if word.startswith("--") else None)
+        if gives is not None and not text and word.startswith("--"):
+            message = f"{word[:40]} has no value, and a magic has no other options"
+            raise GradcliError("option", message, hint=f"{hint}; for the others !gradcli")
         if gives is None or not text:
             raise GradcliError("option", f"'{word[:40]}' is not NAME=VALUE", hint=hint)
         result[gives[1]] = text

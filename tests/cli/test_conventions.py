@@ -148,6 +148,8 @@ def test_a_format_that_a_command_lacks_is_passed_over():
     assert answered("grad", *FORMULA, GRADCLI_FORMAT="latex") == answered("grad", *FORMULA)
     assert answered("grad", *FORMULA, GRADCLI_FORMAT="") == answered("grad", *FORMULA)
     assert answered("schema", GRADCLI_FORMAT="json") == answered("schema")
+    row = ("explain", "x**2", "--x", "3.,4", "--v", "1,1", "--row", "0")
+    assert answered(*row, GRADCLI_FORMAT="page") == answered(*row)
 
 
 @pytest.mark.parametrize("variable", DEFAULTS)

@@ -45,8 +45,9 @@ def test_a_line_is_what_explain_takes(screen, cli):
 
 
 def test_values_stay_until_they_are_forgotten(screen):
-    _, out, err = screen("x = 1.,2.", "w = 3", "v = 1,10", "grad x**2", "grad w*x", "w =", "grad w*x")
-    assert out.splitlines()[1:] == ["2,40", "w=21", "x=3,30"]
+    function, lines = "grad def f(x): return x**3", ("grad w*x", "w =", "grad w*x")
+    _, out, err = screen("x = 1.,2.", "w = 3", "v = 1,10", "grad x**2", function, "\x7f" * 4, *lines)
+    assert out.splitlines()[1:] == ["2,40", "3,120", "w=21", "x=3,30"]
     assert err.startswith("error: no value for the variable w\n")
 
 
@@ -57,7 +58,7 @@ def test_the_last_program_is_asked_again_with_an_option(screen, cli, view):
 
 
 def test_an_error_is_shown_with_its_place_and_the_next_line_is_answered(screen):
-    code, out, err = screen("x = 2", "sinn(x)", "grad x**3", ":tape 'a", ":nonsense", "x = 1,2;3")
+    code, out, err = screen("x = 2", "grad x**3", "sinn(x)", "grad --wrt x", ":tape 'a", ":nonsense", "x = 1,2;3")
     assert code == 0
     assert out.splitlines()[-1] == "12"
     assert err.split("error: ")[1:] == [

@@ -58,13 +58,13 @@ def test_a_command_line_that_is_wrong(cli, args):
     assert COMMAND_LINES[args] in answer.err
 
 
-FREE = TABLES["FREE"]  # script, values, what is printed
+FREE = TABLES["FREE"]  # script, command and values, what is printed
 
 
 @pytest.mark.parametrize("name", FREE)
 def test_a_variable_that_the_script_leaves_free(cli, name):
-    text, values, out = FREE[name]
-    answer = cli("run", "-", *values, stdin=text)
+    text, (command, *values), out = FREE[name]
+    answer = cli(command, "-", *values, stdin=text)
     assert (answer.code, answer.out, answer.err) == (0, out, "")
 
 

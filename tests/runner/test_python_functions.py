@@ -392,13 +392,18 @@ def nll_by_another(Z, targets):
     return nll(Z, targets)
 
 
+def torch_nll(Z, k):
+    return sum(F.cross_entropy(Z[j], k[j]) for j in range(len(k))) / len(k)
+
+
 @pytest.mark.parametrize("labels", portion([np.array([1, 2]), [1, 2], np.array([1, 2], dtype=np.int32)], 3))
-@pytest.mark.parametrize(("function", "name"), [(nll, "k"), (nll_by_another, "targets")])
+@pytest.mark.parametrize(("function", "name"), [(nll, "k"), (nll_by_another, "targets"), (torch_nll, "k")])
 def test_labels_of_integers_are_indices(function, name, labels):
     z = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]])
     p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
     truth = (p - np.eye(3)[[1, 2]]) / 2
     for wrt in (None, ["Z"]):
         values = {"Z": z, name: labels}
-        assert np.allclose(gradcli.explain(function, wrt=wrt, inputs=values).grad["Z"], truth)
+        for grad in (gradcli.explain(function, wrt=wrt, inputs=values).grad, gradcli.function(function).grad(**values)):
+            assert np.allclose(grad["Z"], truth)
         assert gradcli.check(function, wrt=wrt, inputs=values, expect=truth, samples=2).verdict == "right"

@@ -285,7 +285,9 @@ def wrt_of(names: Any) -> tuple[str, ...] | None:
         return None
     good = type(names) in (list, tuple) and names and all(type(name) is str for name in names)
     if not good or len(set(names)) != len(names):
-        raise wrong("wrt must be an array of names of variables, each once", 'for example "wrt": ["W", "b"]')
+        example = ["W", "b"] if not isinstance(names, str) else re.findall(r"[^,\s]+", names)
+        hint = f'for example "wrt": {json.dumps(example)}'
+        raise wrong("wrt must be an array of names of variables, each once", hint)
     return tuple(names)
 
 

@@ -46,6 +46,7 @@ from gradcli.explanation.confirmation import Confirmation, look_around, rounding
 from gradcli.explanation.evaluation import Function, Run, check_inputs, filled, summed_v
 from gradcli.explanation.notes import is_edgy, note_dependence, note_disagreement, note_run
 from gradcli.explanation.results import Note
+from gradcli.explanation.scripts import LOSSES
 from gradcli.explanation.suspicion import RUNS, count_work, enough_work, list_operations
 from gradcli.language.program import Program, assigned_names
 from gradcli.language.values import read_v
@@ -93,8 +94,14 @@ class CheckRequest:
 
 
 def may_say_gradients(program: object, of: str | None) -> bool:
-    """Return whether a program is a script, which may compute gradients itself."""
-    return isinstance(program, str) and (is_script(program) or (of is not None and "\n" in program.strip()))
+    """Return whether a program is a script, or lines like one, which may compute gradients itself."""
+    if not isinstance(program, str):
+        return False
+    return is_script(program) or ("\n" in program.strip() and (of is not None or bool(BY_HAND.search(program))))
+
+
+BY_HAND = re.compile(rf"(?ms)^(?:{'|'.join(LOSSES)}) *=.*^(?:d_?|grad_)\w+ *=")
+"""Lines that compute a loss, and then a gradient by its usual name."""
 
 
 def check_function(function: Function, inputs: Mapping[str, object], asked: CheckRequest, kind: type[Kind]) -> Kind:

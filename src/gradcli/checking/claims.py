@@ -34,7 +34,17 @@ from gradcli.ops.declare import Array, value_of
 from gradcli.records import dataclass, field
 from gradcli.runner.reading import is_script
 from gradcli.runner.replay import Reached, ScriptProgram, ancestors, as_tensor, program_of
-from gradcli.runner.script import Ended, ScriptError, Story, Version, compile_text, root_of, run_script, value_at
+from gradcli.runner.script import (
+    Ended,
+    ScriptError,
+    Story,
+    Version,
+    compile_text,
+    read_given,
+    root_of,
+    run_script,
+    value_at,
+)
 from gradcli.runner.state import bounds_of
 from gradcli.runner.values import Instance, Tensor
 
@@ -299,10 +309,7 @@ def read_claims(
     free = compile_text(text, budget=bounds)[0].text.free(values)
     if free.keys() - values.keys() or (free and not is_script(text)):
         return None
-    settings: dict[str, Any] = {
-        "seed": asked.seed, "given": {name: value for name, value in values.items() if name in free},
-        "others": {name: value for name, value in values.items() if name not in free}, "budget": bounds,
-    }  # fmt: skip
+    settings = read_given(text, values, asked.wrt, seed=asked.seed, budget=bounds)
     observed = observe(text, settings)
     calls = derivative_calls(observed.ended)
     of = asked.of or output_name(calls, observed.numbers)

@@ -174,7 +174,7 @@ def find_mistake(claim: Array, truth: Array, around: Surroundings) -> str:
     """Return what a gradient that differs from the true one has probably gone wrong with; empty where nothing fits.
 
     >>> find_mistake(np.array([1.0, 2.0]), np.array([2.0, 4.0]), Surroundings(np.zeros(2)))
-    'it is half of it everywhere, a factor 2 is missing'
+    'it is half of the true one everywhere: a factor 2 is missing'
     """
     if claim.shape != truth.shape or not (np.all(np.isfinite(claim)) and np.all(np.isfinite(truth))):
         return ""
@@ -198,7 +198,7 @@ def near_of(around: Surroundings) -> float:
 def as_zero(claim: Array, truth: Array, around: Surroundings) -> str:
     """Say that nothing was computed."""
     del truth, around
-    return "it is 0 everywhere" if not np.any(claim) else ""
+    return f"it is 0{everywhere(claim)}" if not np.any(claim) else ""
 
 
 def as_multiple(claim: Array, truth: Array, around: Surroundings) -> str:
@@ -216,22 +216,27 @@ def as_multiple(claim: Array, truth: Array, around: Surroundings) -> str:
     exact = simple != 0 and abs(ratio - float(simple)) <= near * abs(ratio)
     if not exact or 1 not in (abs(simple.numerator), simple.denominator):
         times = str(simple) if exact and simple.denominator <= FEW else f"{ratio:.6g}"
-        return f"it is {times} times the true one everywhere" if claim.size > 1 or exact else ""
+        return f"it is {times} times the true one{everywhere(claim)}" if claim.size > 1 or exact else ""
     sign = "its sign is wrong too, and " if ratio < 0 else ""
-    return sign + simple_factor(abs(simple), around.lengths)
+    return sign + simple_factor(abs(simple), around.lengths, everywhere(claim))
 
 
-def simple_factor(ratio: Fraction, lengths: frozenset[int]) -> str:
+def everywhere(claim: Array) -> str:
+    """Return the word for all entries, where there are several."""
+    return " everywhere" if claim.size > 1 else ""
+
+
+def simple_factor(ratio: Fraction, lengths: frozenset[int], where: str) -> str:
     """Say what is missing, or too much, where a gradient is an integer's multiple of the true one, or its part."""
     whole = max(ratio.numerator, ratio.denominator)
     is_length = whole in lengths and whole > 2
     if ratio < 1:
         part = "half of the true one" if whole == 2 else f"1/{whole} of the true one"
         too_many = f"it is divided by n = {whole} once too often" if is_length else f"a factor {whole} is missing"
-        return f"it is {part} everywhere: {too_many}"
+        return f"it is {part}{where}: {too_many}"
     times = "twice" if whole == 2 else f"{whole} times"
     missing = f"a division by n = {whole} is missing" if is_length else f"a factor {whole} is too many"
-    return f"it is {times} the true one everywhere: {missing}"
+    return f"it is {times} the true one{where}: {missing}"
 
 
 def as_transposed(claim: Array, truth: Array, around: Surroundings) -> str:

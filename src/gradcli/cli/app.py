@@ -26,6 +26,7 @@ from gradcli.cli.options import (
     COLORS,
     COMMANDS,
     DEFAULTS,
+    DRAWN,
     HELP,
     WITH_PROGRAM,
     Words,
@@ -374,7 +375,8 @@ def refused(env: Environment, error: Exception, words: list[str]) -> int:
     as_json, color, verdict, code = wants_json(words), color_of(words), "", ExitStatus.USAGE
     if isinstance(error, GradcliError):
         if error.kind == RAISED:
-            verdict, code = "wrong" if words[0] == "check" else "", ExitStatus.DISAGREE
+            code = ExitStatus.USAGE if words[0] == "check" and not DENIES.match(error.message) else ExitStatus.DISAGREE
+            verdict = "" if words[0] != "check" else "error" if code is ExitStatus.USAGE else "wrong"
     elif isinstance(error, typer.TyperException):
         error = usage_error(error, words)
     elif isinstance(error, MemoryError):
@@ -395,11 +397,15 @@ def refused(env: Environment, error: Exception, words: list[str]) -> int:
     return code
 
 
+DENIES = re.compile("(?:GradcheckError|AssertionError)\\b")
+"""An exception by which a script says that its derivatives are wrong; with any other there is none to check."""
+
+
 def with_format(words: list[str], variables: Mapping[str, str]) -> list[str]:
     """Return a command line with the format that GRADCLI_FORMAT names, where no word says how to print.
 
-    A format that the command does not have is passed over. Raises ``option`` for a variable that holds no word of its
-    own; doctor tells what is wrong with it.
+    A format that the command does not have, or that has no place for what is asked beside, is passed over. Raises
+    ``option`` for a variable that holds no word of its own; doctor tells what is wrong with it.
     """
     if not words or words[0] not in COMMANDS or not {"-h", "--help"}.isdisjoint(words):
         return words
@@ -409,7 +415,9 @@ def with_format(words: list[str], variables: Mapping[str, str]) -> list[str]:
     wanted, options = variables.get("GRADCLI_FORMAT"), options_of(words[0])
     formats = options["format"].values if "format" in options else ("json",) if "json" in options else ()
     said = [word for word, value in zip(words, [*words[1:], ""], strict=True) if value != "-" or word not in STREAMED]
-    if not wanted or wanted not in formats or any(map(SAYS_FORMAT.fullmatch, said)):
+    views = {flag for one in options.values() if one.view and not one.is_drawn_in(wanted) for flag in one.flags}
+    beside = wanted in DRAWN and not views.isdisjoint(word.partition("=")[0] for word in words)
+    if not wanted or wanted not in formats or beside or any(map(SAYS_FORMAT.fullmatch, said)):
         return words
     return [words[0], *(("--json",) if wanted == "json" else ("--format", wanted)), *words[1:]]
 

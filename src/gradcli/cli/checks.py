@@ -415,9 +415,8 @@ def report_text(env: Environment, suffix: str, path: str, counts: Counter[Verdic
 def junit(path: str, answers: Sequence[Answered]) -> str:
     """Return a suite with a case for each check.
 
-    A verdict other than right is a failure whose type is the verdict, also that of a script which raises. A check that
-    has no answer is an error whose type is the kind of the error. No time is said: the report of a check stays the
-    same.
+    A verdict other than right is a failure whose type is the verdict. A check that has no answer is an error whose type
+    is the kind of the error. No time is said: the report of a check stays the same.
     """
     from xml.etree import ElementTree as ET  # few answers are a report
 

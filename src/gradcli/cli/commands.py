@@ -297,16 +297,17 @@ def run(env: Environment, typed: Typed) -> int:
     """
     from gradcli.cli.request import budget_from, read_script, read_values
     from gradcli.errors.inert import inert
-    from gradcli.runner.script import run_script
+    from gradcli.runner.script import read_given, run_script
     from gradcli.runner.state import BOUNDS
 
     bounds = budget_from(typed["budget"], BOUNDS)
-    cells = read_script(env, typed["program"])
+    text = "\n".join(cells := read_script(env, typed["program"]))
     values = read_values(env, typed["set_values"], bounds, [])
+    settings = read_given(text, values, as_typed=True, seed=typed["seed"], budget=bounds)
     encoding = env.encoding(env.stderr)
     with contextlib.ExitStack() as last:
         last.callback(flush, env)
-        ended = run_script("\n".join(cells), emitter(env), given=values, seed=typed["seed"], budget=bounds)
+        ended = run_script(text, emitter(env), **settings)
     if ended.raised is not None:
         words = " ".join(ended.raised.text.split("\n")).strip()
         complain(env, inert(f"{ended.raised.name}: {words}" if words else ended.raised.name, "", encoding))

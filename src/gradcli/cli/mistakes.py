@@ -18,6 +18,7 @@ from gradcli.cli.options import (
     COMMANDS,
     EXAMPLES,
     OPTIONS,
+    SUFFIXES,
     WITH_PROGRAM,
     Option,
     flags_of,
@@ -73,7 +74,7 @@ def no_option(flag: str, value: str | None, command: str, program: str | None) -
         hint = "check counts how many digits are right; --tolerance 1e-5 is for what --expect has"
     elif command in ("batch", "schema") and flag in ("--json", "--format", "-F"):
         hint = "leave it out: what it prints is JSON already"
-    elif elsewhere:
+    elif elsewhere and not synonym(name, command):
         hint = have_it(elsewhere)
     if hint is not None:
         return GradcliError("option", f"{command} has no {flag}", hint=hint)
@@ -103,10 +104,12 @@ def synonym(name: str, command: str) -> str | None:
         return None
     if command == "batch" and key in ("program", "set_values", "v"):
         return OF_RECORDS
-    meant = OPTIONS[key].meant
+    meant, (_, _, owner) = OPTIONS[key].meant, key.partition(":")
+    if owner and command != owner:
+        return have_it([owner])
     owners = WITH_PROGRAM if key == "set_values" else [other for other, names in COMMANDS.items() if key in names]
-    if command in owners or "{command}" in meant:
-        return meant.format(name, command=command if command in WITH_PROGRAM else "explain")
+    if owner or command in owners or "{command}" in meant:
+        return meant.format(SUFFIXES.get(name, name), command=command if command in WITH_PROGRAM else "explain")
     flag = re.findall(r"(?<!\S)--?[a-z]+", meant)[-1]
     return f"{flag} is an option of {listed(owners, len(owners))}"
 
@@ -179,7 +182,8 @@ def too_many(command: str, operands: list[str], before: Mapping[int, tuple[str, 
         return f"{given[0]} is no option", f"write --{given[1]} {given[2]}"
     files = sum(map(is_file, operands))
     if files == len(operands):
-        return "one program at a time is answered", "batch answers many"
+        many = "a file of checks, checks.toml, has many: [[check]] and program = 'NAME.py' for each"
+        return "one program at a time is answered", many if command == "check" else "batch answers many"
     if files > 1 or not set(operands).isdisjoint(SIGNS):
         message = "the program comes in several words: the shell has cut it, or made file names of its *"
         return message, f"put it in single quotes: '{quoted(operands)}'"
@@ -364,6 +368,8 @@ def joined(words: list[str]) -> list[str]:
 def candidates(words: list[str], incomplete: str, commands: Mapping[str, str]) -> list[Candidate]:
     """Return what may stand after ``words`` in place of a word that is ``incomplete``."""
     name = next((word for word in words if word in COMMANDS), None)
+    if name is None and words and not re.fullmatch(r"-*[A-Za-z][A-Za-z_-]*", words[0]):  # a program stands first
+        name, words = "explain", ["explain", *words]
     if name is None:
         return [Candidate(*one) for one in (ROOT if incomplete.startswith("-") else commands).items()]
     options = dict(flags_of(name))
@@ -382,7 +388,7 @@ def candidates(words: list[str], incomplete: str, commands: Mapping[str, str]) -
     if not incomplete.startswith("-"):
         return []
     own = [Candidate(one, option.help) for one, option in options.items() if one.startswith("--")]
-    free = variables_of(program_of(name, words)) if name in WITH_PROGRAM else []
+    free = (variables_of(program_of(name, words)) or []) if name in WITH_PROGRAM else []
     flags = [f"--{variable}" for variable in free if f"--{variable}" not in (*options, *words)]
     return [*own, *(Candidate(one, "a variable of the program") for one in flags)]
 
@@ -398,7 +404,7 @@ def values_of(option: Option, words: list[str], incomplete: str) -> list[Candida
             return listed_names(FIELDS, incomplete)
         case "variables":
             name = next(word for word in words if word in COMMANDS)
-            return listed_names(variables_of(program_of(name, words[:-1])), incomplete)
+            return listed_names(variables_of(program_of(name, words[:-1])) or (), incomplete)
         case "files":
             return files(incomplete)
         case "paths":
@@ -421,14 +427,19 @@ def program_of(command: str, words: list[str]) -> str:
         return ""
 
 
-def variables_of(program: str) -> list[str]:
-    """Return the variables that a program leaves open; none where it cannot be read."""
+def variables_of(program: str) -> list[str] | None:
+    """Return the variables that a program leaves open; None where it cannot be read."""
     from gradcli.language.program import compile_program
+    from gradcli.runner.reading import is_script
 
     try:
+        if is_script(program):
+            from gradcli.runner.script import LAST, compile_text  # most programs are formulas
+
+            return list(compile_text(program, last=LAST)[0].text.free())
         return list(compile_program(program, Budget()).inputs)
     except GradcliError:
-        return []
+        return None
 
 
 def paths(incomplete: str) -> list[Candidate]:

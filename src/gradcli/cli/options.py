@@ -18,6 +18,10 @@ from gradcli.records import dataclass, field
 FORMATS = ("table", "json", "plain")
 EXPORTS = ("latex", "markdown", "picture", "page", "svg", "dot")
 """Formats that explain alone writes, for people to take away: a picture is one of the tables, svg one of the graph."""
+DRAWN = ("page", "svg", "dot")
+"""Formats that have a place for few views."""
+SUFFIXES = {"html": "page", "tex": "latex", "md": "markdown", "txt": "plain", "png": "svg", "pdf": "latex"}
+"""What formats are called by their files, or come nearest to."""
 ARRAYS = ("csv", "tsv", "npy", "npz")
 """Formats that grad alone writes: a table of numbers, and numpy's files."""
 FILES = {".json": "json", ".txt": "table"}
@@ -77,6 +81,10 @@ class Option(NamedTuple):
     def key(self) -> str:
         """What the option is called in a file of checks."""
         return self.flags[0].removeprefix("--") if self.flags else ""
+
+    def is_drawn_in(self, format: str | None) -> bool:
+        """Return whether a page or a picture of the graph shows what it adds."""
+        return (self.drawn and format in DRAWN) or (self.paged and format == "page")
 
     def parameter(self, name: str) -> inspect.Parameter:
         """Return the option as typer reads it from the signature of a function."""
@@ -204,7 +212,7 @@ OPTIONS = {
     ),
     "format:explain": text(
         "--format", "-F", metavar="FORMAT", help=f"How to print: {', '.join((*FORMATS, *EXPORTS))}.",
-        example="json", values=(*FORMATS, *EXPORTS),
+        example="json", values=(*FORMATS, *EXPORTS), called=(*EXPORTS, *SUFFIXES), meant="write --format {0}",
     ),
     "format:grad": text(
         "--format", "-F", metavar="FORMAT", help=f"How to print: {', '.join((*FORMATS, *ARRAYS))}.",
@@ -311,7 +319,12 @@ def options_of(command: str) -> dict[str, Option]:
     return {name: OPTIONS.get(f"{name}:{command}") or OPTIONS[name] for name in COMMANDS[command]}
 
 
-EXAMPLES = {flag: option.example for option in OPTIONS.values() if option.example for flag in option.flags}
+EXAMPLES = {
+    flag: option.example or option.values[0]
+    for option in OPTIONS.values()
+    if option.example or type(option.values) is tuple
+    for flag in option.flags
+}
 """A value of each option that takes one; a variable takes numbers."""
 
 
@@ -343,7 +356,9 @@ DEFAULTS = {"GRADCLI_FORMAT": (*FORMATS, *EXPORTS, *ARRAYS), "GRADCLI_COLOR": CO
 def refuse_value(option: str, value: str, words: Collection[str]) -> None:
     """Raise ``option`` for a value that is none of the words."""
     if value not in words:
-        raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=f"one of {', '.join(words)}")
+        near = SUFFIXES.get(value.lower())
+        hint = f"write {option} {near}" if near in words else f"one of {', '.join(words)}"
+        raise GradcliError("option", f"{option} '{value[:40]}' is not known", hint=hint)
 
 
 def refuse_beyond(options: Mapping[str, Option], typed: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradcli.cli.mistakes import Candidate, candidates, split, variables_of
-from gradcli.cli.options import COMMANDS, WITH_PROGRAM, options_of
+from gradcli.cli.options import COMMANDS, WITH_PROGRAM, options_of, suffix_of
 from gradcli.cli.output import Environment, is_terminal, report, say
 from gradcli.cli.request import GIVEN
 from gradcli.errors import Budget, GradcliError
@@ -39,7 +39,10 @@ Tab completes, Alt-Enter begins a line, Ctrl-C drops it, :quit ends."""
 
 @dataclass(slots=True)
 class Talk:
-    """What stays between the lines: the last program, and values by name; ``more`` are the words after each program."""
+    """What stays between the lines: the last program that could be read, and values by name.
+
+    ``more`` are the words before each program.
+    """
 
     env: Environment
     run: Callable[[list[str], Environment], int]
@@ -90,18 +93,20 @@ class Talk:
         if command not in WITH_PROGRAM:
             return [command, *shell_words(rest)]
         program, options = program_and_options(rest)
-        self.program = program or self.program
-        if not self.program:
+        program = program or self.program
+        if not program:
             raise GradcliError("option", "there is no program yet", hint="type one, such as x**2")
-        variables = variables_of(self.program)
+        variables = variables_of(program)
+        if variables is not None or suffix_of(program):
+            self.program = program
         typed = {word.partition("=")[0] for word in options}
         values = [
             word
             for name, value in self.values.items()
-            if f"--{name}" not in typed and name in (*variables, *(("v",) if variables else ()))
+            if f"--{name}" not in typed and name in (*(variables or ()), *(("v",) if variables else ()))
             for word in (("--v", value) if name == "v" else ("--set", f"{name}={value}"))
         ]
-        return [command, *values, *self.more, self.program, *options]
+        return [command, *values, *self.more, program, *options]
 
     def completed(self, text: str) -> tuple[str, Iterable[Candidate]]:
         """Return the word at the end of a text, and what may stand in its place."""

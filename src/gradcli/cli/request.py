@@ -18,6 +18,7 @@ import numpy as np
 from gradcli.cli.options import (
     CHECKS,
     DATA,
+    DRAWN,
     GROUNDS,
     LIBRARIES,
     NOTEBOOK,
@@ -271,9 +272,7 @@ def without_header(text: str, path: str, option: str, budget: Budget, notes: lis
 
 Typed = Mapping[str, Any]
 """What was typed, by the names of the options in the table; the default of those that were not."""
-DRAWN = ("svg", "dot")
-"""Formats that are a picture of the graph."""
-WHOLE = ("page", *DRAWN, "npy", "npz")
+WHOLE = (*DRAWN, "npy", "npz")
 """Formats that are written as a file is, to standard output too: in UTF-8, and as wide as they are."""
 NO_PROGRAM = "for example: gradcli explain 'x**2' --x 3; - reads it from standard input, -f from a file"
 CHOOSING = ("at", "turn", "of", "seed")
@@ -351,9 +350,10 @@ def printing(typed: Typed, command: str) -> Printing:
             raise GradcliError("option", "a page shows what explain answers", hint=f"gradcli explain … -o {output}")
         suffix = suffix_among(suffixes, output)
         chosen = asked or suffixes[suffix]
-        if suffix != ".txt" and chosen != suffixes[suffix] and (suffix, chosen) != (".svg", "picture"):
+        fits = chosen not in WHOLE if suffix == ".txt" else chosen == suffixes[suffix]
+        if not fits and (suffix, chosen) != (".svg", "picture"):
             option = "--json" if json else f"--format {asked}"
-            thing = f"a picture in {suffix}" if suffixes[suffix] in DRAWN else f"a file in {suffix}"
+            thing = f"a picture in {suffix}" if suffix in (".svg", ".dot") else f"a file in {suffix}"
             raise GradcliError("option", f"{option} and {thing} do not go together", hint=f"leave {option} out")
     chosen = chosen or asked or "table"
     return Printing(
@@ -369,13 +369,11 @@ def refuse_beside(how: Printing, typed: Typed) -> None:
     formats = {
         "code": (f"--code {how.code} writes", "y and x.grad"),
         "figure": (f"--figure {how.figure} draws", "the table"),
-        "page": (f"{graph} shows", "all of J"),
         **dict.fromkeys(DRAWN, (f"{graph} draws", "the graph")),
+        "page": (f"{graph} shows", "all of J"),
     }
     views = [option for name, option in OPTIONS.items() if option.view and typed[name]]
-    page = how.format == "page"
-    drawn = page or how.format in DRAWN
-    flag = next((one.flags[0] for one in views if not ((one.drawn and drawn) or (one.paged and page))), None)
+    flag = next((one.flags[0] for one in views if not one.is_drawn_in(how.format)), None)
     if how.format in formats and flag:
         does, what = formats[how.format]
         message = f"{does} {what} alone, and nothing of {flag}"

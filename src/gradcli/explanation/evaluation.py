@@ -259,7 +259,11 @@ class Function:
         except GradcliError:
             for name in late:
                 require_finite(name, arrays[name])
-            raise
+            fixed = None if self.wrt is self.program.wrt else self.wrt
+            if formula or self.program.whole or not self.program.settle(whole, fixed):
+                raise
+            self.wrt = fixed or self.program.wrt
+            return self.evaluate(values, record, strict)
         for name in late:
             if not vouched_for(run, run.variables[name]):
                 require_finite(name, arrays[name])
@@ -342,7 +346,9 @@ def read_program(
         if asked is not None and asked.of is not None:
             hint = "return it, or give the lines as a text"
             raise GradcliError("option", "of is for a text, and this is a function", hint=hint)
-        return read_function(text, budget, names)
+        of_function = read_function(text, budget, names)
+        of_function.settle(names if isinstance(names, Mapping) else {}, wrt)
+        return of_function
     if not is_script(text):
         if asked is None or asked.of is None:
             return compile_program(text, budget, frozenset(names))

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradcli.errors import Budget
 from gradcli.explanation.evaluation import Function, stand
 from gradcli.explanation.explained import Explained
 from gradcli.explanation.scripts import Asked, derivative_calls
 from gradcli.runner.events import Event
-from gradcli.runner.script import Ended, run_script
+from gradcli.runner.script import Ended, read_given, run_script
 from gradcli.runner.state import BOUNDS
 
 if TYPE_CHECKING:
@@ -88,8 +86,8 @@ def run_text(
     named = isinstance(script, Path) or ("\n" not in script and script.endswith(".py"))
     text = Path(script).read_text(encoding="utf-8") if named else str(script)
     printed: list[str] = []
-    values = {name: np.asarray(value, dtype=np.float64) for name, value in (inputs or {}).items()}
-    ended = run_script(text, printed.append, given=values, seed=seed, budget=budget or BOUNDS)
+    settings = read_given(text, inputs or {}, as_typed=True, seed=seed, budget=budget or BOUNDS)
+    ended = run_script(text, printed.append, **settings)
     if ended.refused is not None:
         raise ended.refused
-    return Ran(text, ended, "".join(printed), answer, Asked(seed=seed), values)
+    return Ran(text, ended, "".join(printed), answer, Asked(seed=seed), inputs or {})

@@ -11,12 +11,11 @@ import numpy as np
 from gradcli.errors import Budget, GradcliError, Place
 from gradcli.errors.hints import did_you_mean
 from gradcli.explanation.timeline import DERIVATIVE
-from gradcli.language.values import as_array
 from gradcli.ops import spellings
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.replay import ScriptProgram, program_of
-from gradcli.runner.script import LAST, Ended, ScriptError, compile_text, run_script
+from gradcli.runner.script import LAST, Ended, ScriptError, compile_text, read_given, run_script
 from gradcli.runner.state import BOUNDS
 from gradcli.runner.values import Code, Instance, Tensor
 
@@ -80,16 +79,12 @@ def read_script(
     ``names`` are the names that have values from outside, with the values where it is a mapping. Raises what is
     refused, and the exception that ends the script as a ``ScriptError``.
     """
-    values = {name: as_array(name, value) for name, value in names.items()} if isinstance(names, Mapping) else {}
+    values = names if isinstance(names, Mapping) else {}
     code, place = compile_text(text, budget=budget, last=LAST)
     free = code.text.free(values)
-    others = {name: value for name, value in values.items() if name not in free}
-    refuse_others(others, code)
+    refuse_others(values.keys() - free.keys(), code)
     missing = [name for name in free if name not in values]
-    settings: Running = {
-        "seed": asked.seed, "budget": budget, "others": others,
-        "given": {name: value for name, value in values.items() if name in free},
-    }  # fmt: skip
+    settings = read_given(text, values, wrt or (), last=LAST, seed=asked.seed, budget=budget)
     refuse_unknown_functions(code, place, {name: free[name] for name in missing})
     traced = frozenset(wrt or ()) - free.keys() if asked.of is not None else frozenset()
     if missing or asked.of is not None:
@@ -195,7 +190,7 @@ def no_derivative(text: str, ended: Ended, asked: Asked, settings: Running) -> G
     return error
 
 
-def refuse_others(others: Mapping[str, Any], code: Code) -> None:
+def refuse_others(others: Iterable[str], code: Code) -> None:
     """Refuse values for names that the script does not have."""
     for name in others:
         if name not in code.places:

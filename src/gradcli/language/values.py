@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections.abc import Callable, Container, Mapping
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +51,35 @@ def as_array(name: str, value: object) -> Array:
         Meter(Budget()).charge_empty(result.shape)
     with np.errstate(over="ignore"):  # of a longer double: inf, which is refused
         return result.astype(np.float64)[()]
+
+
+WANTS_INTEGERS = r"integer|\bint(?:s|32|64)?\b|\blong\b|Long|format code '[bdox]'|out of range in self|shape '\[<"
+MISREAD = rf"{WANTS_INTEGERS}|require grad"
+"""What exceptions say of a float in the place of an index, a label or a count, and where all floats were taken so."""
+MOST_TRIED = 40
+"""Ways to read inputs as integers that are tried."""
+
+
+def settle_integers(
+    values: Mapping[str, Any], wrt: Container[str], attempt: Callable[[dict[str, Any]], str | None],
+    typed: Container[str] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """Return values as doubles, but those as integers that a script takes as such alone: indices, labels, counts.
+
+    ``attempt`` runs the script with values, and returns what ends it. The fewest integers with which it does not miss
+    any, and none of ``wrt``. Those of ``typed`` stay integers where the script does not miss floats.
+    """
+    doubles = {name: as_array(name, value) for name, value in values.items()}
+    arrays = {name: np.asarray(detached(value)) for name, value in values.items() if name not in wrt}
+    integers = {name: array.astype(np.int64)[()] for name, array in arrays.items() if array.dtype.kind in "iu"}
+    first = doubles | {name: array for name, array in integers.items() if name in typed}
+    if integers and typed and not re.search(MISREAD, attempt(first) or ""):
+        return first
+    if not integers or not re.search(WANTS_INTEGERS, attempt(doubles) or ""):
+        return doubles
+    ways = (chosen for count in range(len(integers)) for chosen in combinations(integers, count + 1))
+    tried = (doubles | {name: integers[name] for name in chosen} for chosen in islice(ways, MOST_TRIED))
+    return next((settled for settled in tried if not re.search(MISREAD, attempt(settled) or "")), doubles)
 
 
 def detached(value: Any) -> Any:

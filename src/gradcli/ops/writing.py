@@ -158,20 +158,14 @@ def at_its_place(key: Key, shape: Shape) -> tuple[str, ...]:
         entries = np.zeros(shape, dtype=object)
         entries[key] = "{g}"
         return (str(entries.tolist()).replace("'", ""),)
-    if len(shape) > 2 or any(isinstance(part, slice) and part != slice(None) for part in key):
+    if not 0 < len(shape) < 3 or any(isinstance(part, slice) and part != slice(None) for part in key):
         return ()
-    picked = [
-        None if isinstance(part, slice) else f"one_hot({part % length}, {length})"
+    axes = [
+        "{g}" if isinstance(part, slice) else f"one_hot({part % length}, {length})"
         for part, length in zip(key, shape, strict=True)
     ]
-    match picked:
-        case [str(place)]:
-            return (f"{{g}}*{place}",)
-        case [str(row), str(column)]:
-            return (f"{{g}}*outer({row}, {column})",)
-        case [str(), None] | [None, str()]:
-            return (f"outer({', '.join(place or '{g}' for place in picked)})",)
-    return ()
+    place = axes[0] if len(axes) == 1 else f"outer({', '.join(axes)})"
+    return (f"{{g}}*{place}",) if single else (place,) if len(set(axes)) > 1 else ()
 
 
 def basic_back(key: Key, shape: Shape) -> str:

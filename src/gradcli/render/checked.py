@@ -105,7 +105,7 @@ def wrong_place(check: Checked, one: Expectation, by: str) -> str:
     index = one.entry or one.worst.column.removeprefix(one.worst.variable)
     of_input = one.text in check.inputs or one.text == one.variable  # which is no name of its own derivative
     is_named = NAME.fullmatch(one.text) and not (of_input or one.from_file)
-    if is_named and (check.by_script or not one.text.isidentifier()) and (index.startswith("[") or not index):
+    if is_named and (check.by_script or one.text.endswith(".grad")) and (index.startswith("[") or not index):
         return f"{one.text}{index} is {first!r} and truly {second!r}"
     return f"{one.worst.place} is {first!r} by {one.text} and truly {second!r}"
 

@@ -17,7 +17,7 @@ from gradcli.records import dataclass
 from gradcli.runner.events import Event
 from gradcli.runner.printing import grad_fn_name
 from gradcli.runner.state import Run, Written, memory_key
-from gradcli.runner.values import TITLES, Class, Size, Tensor, kind_of, shown_version
+from gradcli.runner.values import TITLES, Class, Size, Tensor, kind_of
 
 MOST_SPELLED = 6
 """Entries of a gradient that advice spells out."""
@@ -124,7 +124,7 @@ def version_text(write: Written, value: Any, output: bool) -> str:
     made_by = grad_fn_name(Tensor(value)) if output else "AsStridedBackward0" if shows else grad_fn_name(tensor)
     name = "torch::autograd::CopySlices" if made_by == "CopySlices" else (made_by or "").partition("Backward")[0]
     made = f", which is output 0 of {name}," if name else ""
-    array, version = value_of(value), shown_version(tensor)
+    array, version = value_of(value), tensor.writes
     expected = write.version - 1 - (tensor.root.version - version)
     kind = {"i": "Long", "b": "Bool"}.get(kind_of(array)) or TITLES[tensor.dtype][0]
     return (

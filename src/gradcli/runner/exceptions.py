@@ -55,6 +55,8 @@ def advice_of(run: Any, error: Any, line: str) -> str | None:
         shape = f" has shape {y.shape}" if isinstance(y, Tensor) else " has several entries"
         fields = {"name": name, "shape": shape, "at": error.about, "owner": owner and owner[1]}
         fields["hint"] = error.cause and error.cause.hint
+        behind = run.place.text.split("\n")[error.about - 1].strip() if type(error.about) is int else ""
+        fields["step"] = behind if re.search(r"\.step\(", behind) else None
         if any(field in fields and fields[field] is None for _, field, _, _ in Formatter().parse(advice) if field):
             continue
         return str(advice.format(match[0], *match.groups(), **fields))

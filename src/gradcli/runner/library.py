@@ -227,7 +227,7 @@ def look_up(name: str) -> Any:
 
 EFFECTS = {
     "open", "exec", "eval", "compile", "input", "__import__", "globals", "locals", "vars_of", "breakpoint", "os.system",
-    "os.environ", "os.remove", "os.makedirs", "os.mkdir", "os.listdir", "os.popen", "os.getenv", "os.path.exists",
+    "os.environ", "os.remove", "os.listdir", "os.popen", "os.getenv", "os.path.exists",
     "os.rename", "os.walk", "pickle.load", "pickle.dump", "subprocess.run", "requests.get", "urllib.request.urlopen",
     "socket.socket", "shutil.rmtree",
 }  # fmt: skip
@@ -246,7 +246,7 @@ ACTING = {
 TELLING = {
     "os.path.join", "os.path.dirname", "os.path.abspath", "os.path.basename", "os.path.splitext", "os.environ.get",
     "os.environ.setdefault", "os.environ.update", "os.getpid", "os.cpu_count", "os.getcwd", "multiprocessing.cpu_count",
-    "importlib.reload", "signal.signal", "pathlib.Path", "pathlib.PurePath",
+    "importlib.reload", "os.makedirs", "os.mkdir", "signal.signal", "pathlib.Path", "pathlib.PurePath",
 }  # fmt: skip
 """Functions of these that may be left out like what only shows."""
 
@@ -257,7 +257,9 @@ def effect_error(name: str, span: Span | None = None) -> GradcliError:
     what = f"'{name}' would {'run a text' if runs else 'have an effect beyond the script'}: gradcli does not run it"
     if name in READING:
         what = f"'{name}' reads a file, and gradcli reads none"
-    hint = "write what it reads into the script, or a few lines of it" if name in READING | {"open"} else None
+    hint = None if runs else "leave that line out, with what needs it"
+    if name in READING | {"open"}:
+        hint = f"write what it reads into the script{', and leave out what it writes' if name == 'open' else ''}"
     return GradcliError("not-allowed", what, hint=hint, span=span)
 
 
@@ -427,18 +429,12 @@ def pairs_text(x: Mapping[Any, Any], show: Show, name: str) -> str:
     return f"{name}([{', '.join(pairs)}])" if x else f"{name}()"
 
 
-def default_text(x: defaultdict[Any, Any], show: Show, name: str) -> str:
-    """Return a ``defaultdict``."""
-    return f"{name}({show(getattr(x.default_factory, 'make', None))}, {dict_text(x, show)})"
-
-
-def deque_text(x: deque[Any], show: Show, name: str) -> str:
-    """Return a ``deque``."""
-    return f"{name}([{listed(x, show)}]{'' if x.maxlen is None else f', maxlen={x.maxlen}'})"
-
-
 COLLECTIONS: tuple[tuple[type, Callable[[Any, Show, str], str]], ...] = (
-    (deque, deque_text), (OrderedDict, pairs_text), (defaultdict, default_text),
+    (deque, lambda x, show, name: f"{name}([{listed(x, show)}]{'' if x.maxlen is None else f', maxlen={x.maxlen}'})"),
+    (OrderedDict, pairs_text),
+    (defaultdict, lambda x, show, name: (
+        f"{name}({show(getattr(x.default_factory, 'make', None))}, {dict_text(x, show)})"
+    )),
     (Counter, lambda x, show, name: f"{name}({dict_text(dict(x.most_common()), show) if x else ''})"),
 )  # fmt: skip
 CONTAINERS = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from gradcli.runner.library import (
 )
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
-from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module
+from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module, Tensor, kind_of
 
 FUNCTIONS = (ast.FunctionDef, ast.Lambda, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -409,34 +409,54 @@ def imported_from(run: Run, module: str, name: str) -> Any:
 
 # ---- variables that a script leaves free
 def given_value(run: Run, name: str, span: Span | None = None) -> Any:
-    """Return the value of a variable that the script leaves free, the same object each time it is read.
-
-    An array is one of the library that the script uses, of PyTorch a leaf. A number that the script asks for nothing
-    (``x.grad``, ``x.sum()``) is a number of Python's.
-    """
+    """Return the value of a variable that the script leaves free, the same object each time it is read."""
     value = run.given[name]
     if isinstance(value, GradcliError):  # why a function has nothing of that name
         raise GradcliError(value.kind, value.message, span=span, hint=value.hint)
     if isinstance(value, np.ndarray | np.generic):
-        value = run.given[name] = as_value(run, name, np.asarray(value))
+        value = run.given[name] = free_value(run, name, value)
     return value
 
 
-def as_value(run: Run, name: str, array: np.ndarray[Any, Any]) -> Any:
-    """Return an array as a script has it."""
-    from gradcli.runner.tensor_attributes import set_requires
+def free_value(run: Run, name: str, value: Any) -> Any:
+    """Return a variable that the script leaves free: an array of the library that it uses, or a number of Python's.
 
-    text = run.place.text
+    Integers are constants. Floats are a leaf in PyTorch, and in any library where the script runs again. A number that
+    the script asks for nothing (``x.grad``, ``x.sum()``) is one of Python's, if no gradient is by it.
+    """
+    text, whole, again = run.place.text, kind_of(value) == "i", run.replay is not None
+    value = np.asarray(run.replay.leaf(run.ordinal, value) if again else value)
+    library = library_of_text(text)
     asked = re.search(
         rf"(?<![\w.]){re.escape(name)}\s*\.\s*[A-Za-z_]|\([^()\n]*\b{re.escape(name)}\b[^()\n]*\)\.backward", text
     )
-    if not array.shape and not asked:
-        return array.item()
-    if re.search(r"\btorch\b|\.backward\(|requires_grad|\.grad\b", text) or not re.search(
-        r"\b(?:np|numpy|jnp|jax)\b", text
-    ):
-        load("torch")  # its methods, which a script may call without an import
-        made = run.make(array.astype(np.float64))
-        set_requires(run, made, True)
-        return made
-    return run.make(array, library="jax" if re.search(r"\bj(?:np|ax)\b", text) else "numpy")
+    leafless = ".backward(" in text and not MAKES_LEAVES.search(text)
+    if not value.shape and not asked and (whole or library != "torch" or not (again or leafless)):
+        library = "python"
+    load(library)  # its methods, which a script may call without an import
+    if not again and (whole or library != "torch"):
+        return value.item() if library == "python" else run.make(value, library=library)
+    if whole:
+        return run.enter_integers(name, value, library)
+    dtype = "float32" if library in ("torch", "jax") else "float64"
+    return run.enter_leaf(Tensor(value, dtype, library) if again else run.make(value.astype(np.float64)))
+
+
+WORDS_OF = {
+    "torch": re.compile(r"\btorch\b|\.backward\(|requires_grad|(?<!jax)(?<!autograd)\.grad\b"),
+    "jax": re.compile(r"\bj(?:np|ax)\b"), "numpy": re.compile(r"\b(?:np|numpy)\b"), "math": re.compile(r"\bmath\b"),
+}  # fmt: skip
+"""What a script that uses a library has words of."""
+MAKES_LEAVES = re.compile(r"requires_grad|\bnn\.(?!functional)|Parameter")
+"""What a script says that has leaves of its own."""
+
+
+def library_of_text(text: str) -> str:
+    """Return whose arrays the variables are that a script leaves free, as far as its words say."""
+    return library_among({root for root, pattern in WORDS_OF.items() if pattern.search(text)})
+
+
+def library_among(roots: Collection[str]) -> str:
+    """Return whose arrays inputs are: PyTorch's, unless another library is used alone; ``math`` has numbers."""
+    order = {"torch": "torch", "jax": "jax", "numpy": "numpy", "math": "python"}
+    return next((library for root, library in order.items() if root in roots), "torch")

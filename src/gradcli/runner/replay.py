@@ -16,6 +16,7 @@ import numpy as np
 
 from gradcli.engine.graph import NODES, Graph, Input, Node, reaches, swept
 from gradcli.errors import Budget, GradcliError, Place, Span
+from gradcli.language.values import settle_integers
 from gradcli.ops.joining import CAT
 from gradcli.ops.shaping import RESHAPE
 from gradcli.records import dataclass, field, replace
@@ -23,7 +24,8 @@ from gradcli.runner import backward
 from gradcli.runner.backward import Swept, sweep
 from gradcli.runner.events import name_of
 from gradcli.runner.exceptions import Raised
-from gradcli.runner.script import LAST, Assigned, ScriptError, Story, compile_text, free_leaf, run_code, tell, value_at
+from gradcli.runner.names import free_value
+from gradcli.runner.script import LAST, Assigned, ScriptError, Story, compile_text, run_code, tell, value_at
 from gradcli.runner.state import BOUNDS, Run
 from gradcli.runner.values import Code, Tensor
 
@@ -144,7 +146,8 @@ class ScriptProgram:
     ``left_out`` are those of the last run. ``traced`` are the variables that the output is differentiated by,
     ``changing`` the numbers of the hooks that change gradients, ``failed`` the calls that raised, ``watched`` variables
     of which all values are kept, ``gradients`` what inputs are updated by. ``always`` records what PyTorch is told not
-    to, ``scoped`` lets a function have variables of its own by the names of the module's.
+    to, ``scoped`` lets a function have variables of its own by the names of the module's. ``whole`` are the inputs that
+    are taken as integers.
     """
 
     text: str
@@ -182,6 +185,7 @@ class ScriptProgram:
     watched: frozenset[str] = frozenset()
     gradients: tuple[str, ...] = ()
     always: bool = False
+    whole: frozenset[str] = frozenset()
     scoped: bool = True
     last_output: tuple[str, int] | None = None
     stops: bool = True
@@ -221,7 +225,7 @@ class ScriptProgram:
         if type(graph) is Graph:
             graph.origins = {}
         run = Run(graph)
-        run.seed, run.always, run.forwards = self.seed, self.always, self.forwards
+        run.seed, run.always, run.forwards, run.place = self.seed, self.always, self.forwards, self.place
         changing = frozenset() if self.forwards else self.changing
         replay = run.replay = Replay(self.stop, by_ordinal, self.sweeps, changing, self.failed, answers=self.answers)
         run.story = Story(
@@ -260,9 +264,28 @@ class ScriptProgram:
         why = f": {ended.raised.name}: {ended.raised.text}" if ended.raised is not None else ""
         raise GradcliError("exact", f"the script takes another way in many digits, and does not come to this call{why}")
 
+    def settle(self, values: Mapping[str, Any], wrt: Iterable[str] | None) -> bool:
+        """Decide which inputs in integers the script takes as such, which no gradient is by, and return if any."""
+        inputs = {name: value for name, value in {**self.values, **values}.items() if name in self.inputs}
+
+        def attempt(arrays: dict[str, Any]) -> str | None:
+            self.whole = frozenset(name for name, array in arrays.items() if array.dtype.kind == "i")
+            try:
+                self.evaluate(arrays, frozenset(arrays) - self.whole)
+            except GradcliError as error:
+                return error.message
+            return None
+
+        settled = settle_integers(inputs, frozenset(wrt or ()), attempt) if inputs.keys() == self.inputs.keys() else {}
+        self.whole = frozenset(name for name, array in settled.items() if array.dtype.kind == "i")
+        self.wrt = self.wrt and tuple(name for name in self.wrt if name not in self.whole)
+        return bool(self.whole)
+
     def enter_given(self, run: Run) -> None:
         """Give the run the variables that the script leaves free."""
-        run.given = {name: free_leaf(run, self.given.get(name, 0.0)) for name in self.free}
+        for name in self.free:
+            value = np.asarray(self.given.get(name, 0.0))
+            run.given[name] = free_value(run, name, value.astype(np.int64) if name in self.whole else value)
 
     def as_reached(self, run: Run, replay: Replay, stopped: Stopped) -> Reached:
         """Return the call as it was reached, with its leaves under their names."""
@@ -305,7 +328,7 @@ class ScriptProgram:
         """Settle what the leaves that the output reaches are called, on the first run."""
         node = output.node
         reached = [n for n in reversed(swept(node)) if type(n) is Input] if type(node) in NODES and node.active else []
-        given = [run.given[name].node for name in self.free if type(run.given[name].node) is Input]
+        given = [n for n in run.graph.nodes[: len(self.free)] if type(n) is Input]
         reached = [*given, *(n for n in reached if all(n is not one for one in given))]  # what is given is an input
         asked = {id(t) for t in stopped.inputs or ()}
         owners = [n.owner for n in reached]
@@ -323,7 +346,7 @@ class ScriptProgram:
             name = self.name_leaf(name_of(run, leaf) if leaf is not None else None, names)
             names[name] = str(node.name)
             self.values[name] = np.asarray(node.value)
-            if not asked or id(leaf) in asked:
+            if node.active and (not asked or id(leaf) in asked):
                 chosen.append(name)
         self.ordinals = names
         self.inputs = dict.fromkeys(names, (0, 0))

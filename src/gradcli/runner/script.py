@@ -10,7 +10,7 @@ import itertools
 import re
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -22,12 +22,13 @@ from gradcli.engine.graph import NODES, Graph, Input, LiveGraph
 from gradcli.errors import Budget, GivenUp, GradcliError, Place
 from gradcli.errors.hints import did_you_mean
 from gradcli.language.compiling import FRAMES
+from gradcli.language.values import settle_integers
 from gradcli.ops.declare import value_of
 from gradcli.records import dataclass, field
 from gradcli.runner import backward, converting, names, printing, transforms
 from gradcli.runner.events import Event, settle
 from gradcli.runner.exceptions import Raised, advice_of, raised, raised_of
-from gradcli.runner.names import make_private
+from gradcli.runner.names import library_of_text, make_private
 from gradcli.runner.python import attributes, builtins, calls, containers, operators
 from gradcli.runner.python.expressions import Text
 from gradcli.runner.python.statements import Statements
@@ -252,6 +253,31 @@ def run_script(
     run.seed = seed or 0
     run.given = dict(given or {})
     return run_code(code, place, run)
+
+
+def read_given(
+    text: str, values: Mapping[str, Any], wrt: Iterable[str] = (), as_typed: bool = False, last: str | None = None,
+    **settings: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Return values for a script as arrays of doubles, but of integers where it takes them as such alone.
+
+    They are those of variables that it leaves free, ``given``, and of ``others``, and go on with other ``settings`` to
+    ``run_script``. ``wrt`` are names by which is differentiated. Where nothing is, all are free, and integers stay
+    ``as_typed``, but for leaves of PyTorch.
+    """
+    free = compile_text(text, budget=settings.get("budget", BOUNDS), last=last)[0].text.free(values)
+
+    def with_values(arrays: Mapping[str, Any]) -> dict[str, Any]:
+        given = {name: array for name, array in arrays.items() if name in free or as_typed}
+        return {**settings, "given": given, "others": {k: array for k, array in arrays.items() if k not in given}}
+
+    def attempt(arrays: dict[str, Any]) -> str | None:
+        error = run_script(text, last=last, **with_values(arrays)).raised
+        return None if error is None else error.text
+
+    leaves = library_of_text(text) == "torch"
+    typed = [name for name, value in values.items() if as_typed and not (leaves and np.ndim(value))]
+    return with_values(settle_integers(values, {*wrt, *(values.keys() - free.keys())}, attempt, typed))
 
 
 # ---- what a recorded run tells of its assignments
@@ -596,11 +622,6 @@ def named_leaf(run: Run, leaf: Tensor, name: str) -> Tensor:
     """Return a tensor as a leaf that has its name even where the variable has another value by then."""
     extra_of(leaf).name = name
     return run.enter_leaf(leaf)
-
-
-def free_leaf(run: Run, value: Any) -> Tensor:
-    """Return a variable that the script leaves free: a leaf."""
-    return run.enter_leaf(Tensor(np.asarray(value, dtype=np.float64), "float32", "torch"))
 
 
 def tell(regs: Frame, name: str, value: Any, place: tuple[Any, Any] | None = None) -> Any:

@@ -26,7 +26,7 @@ from gradcli.language.values import as_array, detached
 from gradcli.ops import spellings
 from gradcli.ops.making import CONSTANTS
 from gradcli.records import dataclass, field
-from gradcli.runner.names import MODULES, SHOWING
+from gradcli.runner.names import MODULES, SHOWING, library_among
 from gradcli.runner.reading import FOREIGN, read_script
 from gradcli.runner.replay import ScriptProgram
 from gradcli.runner.script import LAST, compile_tree, tell
@@ -248,10 +248,8 @@ class Outside:
 
     @property
     def library(self) -> str:
-        """Whose arrays the inputs are: PyTorch's, unless another library is used alone; ``math`` has numbers."""
-        roots = {full.partition(".")[0] for full in self.full.values()}
-        order = {"torch": "torch", "jax": "jax", "numpy": "numpy", "math": "python"}
-        return next((library for root, library in order.items() if root in roots), "torch")
+        """Whose arrays the inputs are."""
+        return library_among({full.partition(".")[0] for full in self.full.values()})
 
 
 class Variable(NamedTuple):
@@ -292,9 +290,13 @@ class FunctionProgram(ScriptProgram):
         run.given = {name: as_script_value(run, value) for name, value in self.constants.items()}
         for number, (key, leaf) in enumerate(self.leaves.items()):
             value = run.replay.leaf(number, np.float64(0.0) if leaf.value is None else leaf.value)
+            run.ordinal = number
+            if key in self.whole:
+                library = leaf.library if np.shape(value) else "python"
+                run.given[leaf.name] = run.enter_integers(key, value, library)
+                continue
             tensor = run.given[leaf.name] = Tensor(value, "float64", leaf.library)
             if key in self.active:
-                run.ordinal = number
                 run.enter_leaf(tensor)
                 continue
             is_number = isinstance(value, np.ndarray) and not value.ndim and value.dtype != object
@@ -359,7 +361,7 @@ def program_of(
     same = [other for other, value in outside.seen.items() if value is main and other != name]
     tree.body += [assigned(other, ast.Name(name, ast.Load())) for other in same]
     defaults, library = values_of_defaults(main), outside.library
-    settings = settings_of(node, defaults, given) | labels_of(tree, node, given, library)
+    settings = settings_of(node, defaults, given)
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     inputs = [
         p for p in parameters if p.arg not in settings and (p.arg in given or not is_setting(defaults.get(p.arg, 0.0)))
@@ -451,67 +453,14 @@ def take_defaults(
 def settings_of(
     node: ast.FunctionDef | ast.Lambda, defaults: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the values of parameters that are no numbers, or integers that are counted with."""
-    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call) and getattr(part.func, "id", "") == "range"]
-    counts = {part.id for call in calls for part in ast.walk(call) if isinstance(part, ast.Name)}
+    """Return the values of parameters that are no numbers, or integers in the place of a default that is one."""
 
     def sets(name: str, value: Any) -> bool:
         usual = is_setting(defaults.get(name, 0.0))
-        counted = type(value) is int and (usual or name in counts)
-        kinds = str | bool | list | tuple | dict if usual else str | bool
-        return value is None or counted or isinstance(value, kinds)
+        return value is None or isinstance(value, str | bool | (list | tuple | dict | int if usual else bool))
 
     names = [part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg) and part.arg in given]
     return {name: given[name] for name in names if sets(name, given[name])}
-
-
-class Labels(NamedTuple):
-    """Integers that a function picks entries by, and the library whose array they are."""
-
-    array: np.ndarray[Any, Any]
-    library: str
-
-
-def labels_of(
-    tree: ast.Module, node: ast.FunctionDef | ast.Lambda, given: Mapping[str, Any], library: str
-) -> dict[str, Labels]:
-    """Return the values of parameters that are arrays or lists of integers and an index, which no gradient is by.
-
-    A parameter that another function of the text is given by its name counts where that one takes it for an index.
-    """
-    names, before = {name for part in ast.walk(tree) if isinstance(part, ast.Subscript) for name in indices(part)}, 0
-    functions = {part.name: part for part in tree.body if isinstance(part, ast.FunctionDef)}
-    calls = [part for part in ast.walk(tree) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)]
-    while len(names) > before:
-        before = len(names)
-        for call in calls:
-            called = functions.get(call.func.id)  # type: ignore[attr-defined]
-            pairs = [] if called is None else zip(called.args.args, call.args, strict=False)
-            names |= {value.id for p, value in pairs if p.arg in names and isinstance(value, ast.Name)}
-    parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
-    whole = {name: whole_numbers(given[name]) for name in parameters & names & given.keys()}
-    return {name: Labels(array, library) for name, array in whole.items() if array is not None}
-
-
-def indices(part: ast.Subscript) -> Iterator[str]:
-    """Yield the variables that an index is made of by operators alone; ``len(x)`` is none by x."""
-    rest: list[ast.AST] = [part.slice]
-    while rest:
-        node = rest.pop()
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif not isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
-            rest += ast.iter_child_nodes(node)
-
-
-def whole_numbers(value: Any) -> np.ndarray[Any, Any] | None:
-    """Return an array or nested lists of integers as an array, None for anything else."""
-    if not isinstance(value, list | tuple) and not is_array(value):
-        return None
-    with suppress(TypeError, ValueError):
-        array = np.asarray(detached(value))
-        return array if array.dtype.kind in "iu" and array.ndim else None
-    return None
 
 
 def is_setting(value: Any) -> bool:
@@ -577,8 +526,6 @@ def as_doubles(value: Any) -> Any:
 
 def as_script_value(run: Run, value: Any) -> Any:
     """Return a value from outside as a script has it: arrays as constants of their library."""
-    if type(value) is Labels:
-        return run.make(value.array.astype(np.int64), None, value.library)
     if isinstance(value, list | tuple | set):
         return type(value)([as_script_value(run, part) for part in value])
     if isinstance(value, dict):

@@ -112,11 +112,10 @@ class Run:
     of it is for frames of a library's text, ``batches`` for the entries of batches; ``inside`` counts the sweeps that
     run a backward of the script's own, ``traced`` the calls of jax.jit. ``inference`` says that the script has been in
     inference mode, ``always`` that operations are recorded where it switches gradients off, ``anomaly`` that a backward
-    which meets nan raises.
-    ``fused`` has the calls that were several operations, by the last of these. ``forwards`` says that functions with a
-    backward of the script's own are recorded as what their forward computes; ``customs`` are their calls in a run that
-    is recorded. ``unknown`` are imported modules of which nothing is known, ``left_out`` the functions of them that
-    took a tensor which is differentiated, each with its line.
+    which meets nan raises. ``fused`` has the calls that were several operations, by the last of these. ``forwards``
+    says that functions with a backward of the script's own are recorded as what their forward computes; ``customs`` are
+    their calls in a run that is recorded. ``unknown`` are imported modules of which nothing is known, ``left_out`` the
+    functions of them that took a tensor which is differentiated, each with its line.
     """
 
     attribute: ClassVar[Native]
@@ -251,6 +250,15 @@ class Run:
             follow(self, tensor)
         return tensor
 
+    def enter_integers(self, name: str, value: Any, library: str) -> Any:
+        """Return integers as an input that no derivative flows to; many digits of them are integers again."""
+        whole = np.asarray(value, dtype=np.float64).astype(np.int64)[()]
+        node = self.graph.input(f"leaf{self.ordinal}", whole, False)
+        self.ordinal += 1
+        node.owner = Tensor(node, "int64", library)
+        extra_of(node.owner).name = name
+        return whole.item() if library == "python" else Tensor(whole, "int64", library)
+
     def write(self, tensor: Tensor, made: Any, first: int | None = None, made_by: Any = None) -> None:
         """Give a tensor other numbers in place, with their derivatives; a view gives them to what it shows.
 
@@ -261,10 +269,19 @@ class Run:
         self.leave_rest(tensor)
 
     def leave_rest(self, tensor: Tensor) -> None:
-        """Hand the numbers of a tensor on to what is left of it, if anything is."""
-        rest = None if tensor.extra is None else tensor.extra.rest
-        if rest is not None:
-            rest.node, rest.version = constant(self, tensor.node), tensor.version
+        """Hand the numbers of a tensor on to what is left of it, and to those that were given the same memory."""
+        extra = tensor.extra
+        if extra is None:
+            return
+        if extra.rest is not None:
+            extra.rest.node, extra.rest.version = constant(self, tensor.node), tensor.version
+        for twin in [one() for one in extra.twins]:
+            if twin is not None and twin is not tensor:
+                twin.version += 1
+                if twin.leaf and twin.active:
+                    self.renew_leaf(twin, tensor.value)
+                else:
+                    twin.node = np.array(tensor.value)
 
     def _write(self, tensor: Tensor, made: Any, first: int | None, made_by: Any) -> None:
         if category(tensor.dtype) < 2 or kind_of(value_of(made)) != "f":
@@ -376,7 +393,7 @@ class Run:
             step == 0 and length > 1 for step, length in zip(np.asarray(view.value).strides, view.shape, strict=True)
         ):
             self.fail_as("one memory")
-        places, f, old = places_in(view), self.f, base.node
+        places, f, old = np.asarray(view.look(entry_numbers(base.shape))), self.f, base.node  # type: ignore[misc]
         if len(np.unique(places)) < places.size:  # of an expanded tensor: what was not written to shows what was
             changed = np.flatnonzero(np.ravel(value_of(view.node)) != np.ravel(value_of(made)))
             made = f(INDEX, f(RESHAPE, made, shape=(places.size,)), key=changed)
@@ -585,8 +602,7 @@ def show(base: Tensor, look: Any, made: Any, dtype: str, made_by: Any = None) ->
 
 def places_in(x: Tensor) -> Any:
     """Return the places in the memory of its root that a tensor shows."""
-    numbers = entry_numbers(x.root.shape)
-    return numbers if x.base is None else np.asarray(x.look(numbers))  # type: ignore[misc]
+    return entry_numbers(x.shape) if x.base is None else np.asarray(x.look(places_in(x.base)))  # type: ignore[misc]
 
 
 def look_at(f: Any, node: Any, places: Any) -> Any:

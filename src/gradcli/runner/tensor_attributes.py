@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 import numpy as np
 
@@ -35,7 +35,6 @@ from gradcli.runner.values import (
     Tensor,
     category,
     extra_of,
-    shown_version,
 )
 
 BYTES = {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2}
@@ -54,6 +53,9 @@ def memory_of(run: Run, x: Tensor) -> Tensor:
 
 def leave_memory(run: Run, x: Tensor) -> None:
     """Leave the memory that a tensor has had to those who show it."""
+    if x.extra is not None and x.extra.twins:
+        x.extra.twins[:] = [one for one in x.extra.twins if one() is not x]
+        x.extra.twins = []
     if x.extra is None or not x.extra.views:
         return
     memory = Tensor(constant(run, x.node), x.dtype, x.library)
@@ -61,6 +63,15 @@ def leave_memory(run: Run, x: Tensor) -> None:
         view.node = view.node
         view.base, view.seen = memory, memory.version
     x.extra.views = None
+
+
+def share(x: Tensor, source: Tensor) -> None:
+    """Let a tensor have the memory of another, or of what that one shows as a whole."""
+    source = source.base if isinstance(source, Detached) and source.shape == source.base.shape else source
+    if type(source) is Tensor and source is not x and (source.leaf or not source.active):
+        twins = extra_of(source).twins
+        twins += [ref(one) for one in ((x,) if twins else (source, x))]
+        extra_of(x).twins = twins
 
 
 @method("detach")
@@ -182,6 +193,7 @@ def set_data(run: Run, x: Tensor, value: Any) -> Tensor:
         run.enter_leaf(x)
     if isinstance(value, Tensor):
         x.dtype = value.dtype
+        share(x, value)
     if type(old) in NODES and run.held.live and not is_inner:  # what was saved of it for backward is the tensor itself
         old.value = value_of(x.node)
     return x
@@ -399,7 +411,7 @@ ATTRIBUTES |= {
     "retains_grad": lambda run, x: x.extra is not None and x.extra.retains,
     "output_nr": lambda run, x: max(getattr(x, "part", 0), 0),
     "_base": lambda run, x: None if isinstance(x, Detached) or x.base is None else x.root,
-    "_version": lambda run, x: shown_version(x),
+    "_version": lambda run, x: x.writes,
     "data": lambda run, x: detached(run, x, Data),
     "device": lambda run, x: run.member("torch.device").make(run, "cpu") if x.library == "torch" else "cpu",
     "layout": lambda run, x: run.member("torch.strided"),

@@ -75,6 +75,12 @@ class Tensor:
         return np.shape(value_of(self.node))
 
     @property
+    def writes(self) -> int:
+        """How many writes PyTorch counts: not those past the record."""
+        extra = self.root.extra
+        return self.version - (0 if extra is None else extra.unseen)
+
+    @property
     def root(self) -> Tensor:
         """The tensor whose memory it shows: itself where it is no view."""
         return self if self.base is None else self.base.root
@@ -135,8 +141,12 @@ class View(Tensor):
         if self.leaf and self.active:
             self.renew(self, now)
         else:
-            self.shown = now
-            self.made_by = "AsStridedBackward0"
+            self.shown = self.as_shown(now)
+
+    def as_shown(self, now: Any) -> Any:
+        """Return what it shows of a node with the numbers of the memory: the memory's history is its own."""
+        self.made_by = "AsStridedBackward0"
+        return now
 
 
 class Rest(Tensor):
@@ -176,13 +186,9 @@ class Detached(View):
     def base(self, base: Tensor) -> None:
         self.rest = base
 
-    def show_anew(self) -> None:
-        """Take the numbers that the memory has now, with the history of what was written here."""
-        self.seen, now = self.base.version, self.look(self.base.node)  # type: ignore[misc]
-        if self.leaf and self.active:
-            self.renew(self, now)
-        else:
-            self.shown = self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
+    def as_shown(self, now: Any) -> Any:
+        """Return the numbers of the memory, with the history of what was written here."""
+        return self.keep(self.shown, now) if type(self.shown) in NODES and self.shown.active else now
 
 
 class Data(Detached):
@@ -191,28 +197,21 @@ class Data(Detached):
     __slots__ = ()
 
 
+@dataclass(slots=True, eq=False)
 class Extra:
-    """What few tensors have."""
+    """What few tensors have; those that were given one memory have one list of ``twins``."""
 
-    __slots__ = ("fields", "followed", "hooks", "name", "parameter", "rest", "retains", "several", "unseen", "views")
-
-    def __init__(self) -> None:
-        self.hooks: list[tuple[int, Any]] = []
-        self.followed: list[Any] = []
-        self.rest: Rest | None = None
-        self.retains = False
-        self.parameter = False
-        self.several = False
-        self.views: WeakSet[Detached] | None = None
-        self.unseen = 0
-        self.name: str | None = None
-        self.fields: dict[str, Any] | None = None
-
-
-def shown_version(tensor: Tensor) -> int:
-    """Return how many writes PyTorch counts: not those past the record."""
-    root = tensor.root
-    return root.version - (0 if root.extra is None else root.extra.unseen)
+    hooks: list[tuple[int, Any]] = field(default_factory=list)
+    followed: list[Any] = field(default_factory=list)
+    twins: list[ref[Tensor]] = field(default_factory=list)
+    rest: Rest | None = None
+    retains: bool = False
+    parameter: bool = False
+    several: bool = False
+    views: WeakSet[Detached] | None = None
+    unseen: int = 0
+    name: str | None = None
+    fields: dict[str, Any] | None = None
 
 
 def is_scalar(tensor: Tensor) -> bool:

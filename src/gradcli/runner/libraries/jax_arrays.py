@@ -549,34 +549,6 @@ def segment_sum(run: Run, data: Any, segment_ids: Any, num_segments: int | None 
     return put(run, At(run.make(np.zeros((count, *x.shape[1:])), x.dtype, "jax"), ids), "add", x)
 
 
-@native("jax.lax.dynamic_slice")
-def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) -> Any:
-    """Return a part of an array of given lengths."""
-    x = array(run, operand)
-    return entry(run, x, part_of(run, x, start_indices, lengths(run, slice_sizes)))
-
-
-def part_of(run: Run, x: Tensor, start_indices: Any, sizes: tuple[int, ...]) -> tuple[slice, ...]:
-    """Return the index of a part of an array: it begins so that all of it is within."""
-    starts = [int(numbers(s)) for s in iterate(run, start_indices)]
-    within = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
-    return tuple([slice(s, s + k) for s, k in zip(within, sizes, strict=True)])
-
-
-@native("jax.lax.dynamic_update_slice")
-def dynamic_update_slice(run: Run, operand: Any, update: Any, start_indices: Any) -> Any:
-    """Return an array with a part of it replaced."""
-    x, part = array(run, operand), array(run, update)
-    return put(run, At(x, part_of(run, x, start_indices, part.shape)), "set", part)
-
-
-@native("jax.lax.dynamic_index_in_dim")
-def dynamic_index_in_dim(run: Run, operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
-    """Return the entries at one place of an axis."""
-    made = run.function("jax.numpy.take", array(run, operand), int(numbers(index)), axis=axis)
-    return run.function("jax.numpy.expand_dims", made, axis) if keepdims else made
-
-
 # ---- jax.random: the numbers are NumPy's, for the same key always the same; a note says so
 OTHERS = "JAX's random numbers are drawn by NumPy here: for the same keys JAX draws others"
 

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.runner.libraries.jax_arrays import array, converted, numbers, stopped
+from gradcli.runner.libraries.jax_arrays import At, array, converted, numbers, put, stopped
 from gradcli.runner.libraries.torch_function import Call, note_custom, parts_of_node
+from gradcli.runner.libraries.torch_making import lengths
 from gradcli.runner.libraries.transformed import Applied, Convention, shown_type, transformations
 from gradcli.runner.library import TABLE, always, attributes_of, native
 from gradcli.runner.printing import format_template, to_str
 from gradcli.runner.python.calls import Parameters, bound_arguments
-from gradcli.runner.python.containers import entry, take
+from gradcli.runner.python.containers import entry, iterate, take
 from gradcli.runner.python.operators import truth
 from gradcli.runner.state import Run
 from gradcli.runner.transforms import (
@@ -308,6 +309,34 @@ def refuse_dynamic(run: Run, tree: Any) -> None:
         return
     if any(isinstance(leaf, Tensor) and leaf.active for leaf in flatten(run, tree)[0]):
         run.fail_as("jax loops")
+
+
+@native("jax.lax.dynamic_slice")
+def dynamic_slice(run: Run, operand: Any, start_indices: Any, slice_sizes: Any) -> Any:
+    """Return a part of an array of given lengths."""
+    x = array(run, operand)
+    return entry(run, x, part_of(run, x, start_indices, lengths(run, slice_sizes)))
+
+
+def part_of(run: Run, x: Tensor, start_indices: Any, sizes: tuple[int, ...]) -> tuple[slice, ...]:
+    """Return the index of a part of an array: it begins so that all of it is within."""
+    starts = [int(numbers(s)) for s in iterate(run, start_indices)]
+    within = [min(max(s, 0), n - k) for s, n, k in zip(starts, x.shape, sizes, strict=True)]
+    return tuple([slice(s, s + k) for s, k in zip(within, sizes, strict=True)])
+
+
+@native("jax.lax.dynamic_update_slice")
+def dynamic_update_slice(run: Run, operand: Any, update: Any, start_indices: Any) -> Any:
+    """Return an array with a part of it replaced."""
+    x, part = array(run, operand), array(run, update)
+    return put(run, At(x, part_of(run, x, start_indices, part.shape)), "set", part)
+
+
+@native("jax.lax.dynamic_index_in_dim")
+def dynamic_index_in_dim(run: Run, operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+    """Return the entries at one place of an axis."""
+    made = run.function("jax.numpy.take", array(run, operand), int(numbers(index)), axis=axis)
+    return run.function("jax.numpy.expand_dims", made, axis) if keepdims else made
 
 
 @native("jax.lax.fori_loop")

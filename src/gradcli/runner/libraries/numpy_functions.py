@@ -568,11 +568,6 @@ class OldDraws(Draws):
     attributes = methods_of_draws(OF_MODULE | OF_OBJECTS)
 
 
-def module_draws(run: Run) -> Any:
-    """Return the generator of the module."""
-    return generator_of(run, "numpy", "NumPy", np.random.RandomState)
-
-
 def seed(run: Run, seed: Any = None) -> None:
     """Set the seed of the module."""
     run.generators["numpy"] = by_numpy(run, lambda: np.random.RandomState(seed_of(run, seed)))
@@ -588,7 +583,10 @@ def make_generator(run: Run, seed: Any = None) -> Draws:
 OldDraws.script_class.make = lambda run, seed=None: OldDraws(
     by_numpy(run, lambda: np.random.RandomState(seed_of(run, seed)))
 )
-TABLE |= {f"numpy.random.{name}": drawing(work, module_draws) for name, work in OF_MODULE.items()}
+TABLE |= {
+    f"numpy.random.{name}": drawing(work, lambda run: generator_of(run, "numpy", "NumPy", np.random.RandomState))
+    for name, work in OF_MODULE.items()
+}
 TABLE |= {
     "numpy.random.seed": seed, "numpy.random.RandomState": OldDraws.script_class,
     "numpy.random.default_rng": make_generator, "numpy.random.Generator": Draws.script_class,

@@ -335,13 +335,6 @@ TABLE |= {
 }
 
 
-def attribute_at(run: Run, x: Any, path: str) -> Any:
-    """Return an attribute of an attribute, by a dotted name."""
-    for part in path.split("."):
-        x = run.attribute(x, part)
-    return x
-
-
 def getter(read: Any) -> Any:
     """Return ``itemgetter`` or ``attrgetter``: of one key they make a function of a value, of several of a tuple."""
 
@@ -354,7 +347,9 @@ def getter(read: Any) -> Any:
 
 
 TABLE |= {
-    "operator.itemgetter": getter(subscript), "operator.attrgetter": getter(attribute_at),
+    "operator.itemgetter": getter(subscript), "operator.attrgetter": getter(
+        lambda run, x, path: functools.reduce(run.attribute, path.split("."), x)
+    ),
     "operator.methodcaller": lambda run, name, *arguments, **named: (
         lambda run, x: run.call(run.attribute(x, name), list(arguments), named)
     ),

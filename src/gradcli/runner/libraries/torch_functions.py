@@ -183,11 +183,6 @@ SELU_LIMIT = 1.7580993408473766
 
 
 # ---- functions of networks that draw numbers while they train
-def by_channel(x: Tensor) -> tuple[int, ...]:
-    """Return the shape of draws that whole channels have in common."""
-    return (*x.shape[:2], *(1,) * (len(x.shape) - 2))
-
-
 def dropped(run: Run, x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:
     """Return a tensor times 0 or 1/(1 - p), as is drawn for a shape that broadcasts to its own."""
     if shape == x.shape:
@@ -220,7 +215,7 @@ def dropping(name: str, drop: Any, *, channels: bool = False, without_batch: int
         first = run.count
         refuse_stale(run, input)
         x = run.function("unsqueeze", input, 0) if len(input.shape) == without_batch else input
-        made = drop(run, x, float(p), by_channel(x) if channels else x.shape)
+        made = drop(run, x, float(p), (*x.shape[:2], *(1,) * (len(x.shape) - 2)) if channels else x.shape)
         made = made if x is input else run.function("squeeze", made, 0)
         if not inplace:
             return made

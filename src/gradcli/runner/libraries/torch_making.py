@@ -121,6 +121,7 @@ def parameter(run: Run, data: Any = None, requires_grad: bool = True) -> Tensor:
         run.fail("TypeError", f"cannot assign parameter: {type(data).__name__}")
     made = Tensor(np.array(data.value), data.dtype)
     extra_of(made).parameter = True
+    attributes.share(made, data)
     return finished(run, made, requires_grad)
 
 
@@ -170,18 +171,15 @@ def maker(*names: str) -> Callable[[Numbers], Numbers]:
     return decorate
 
 
-def equal_numbers(fill: float) -> Numbers:
-    """Return what makes equal numbers of lengths."""
-    return lambda run, *size, **named: (np.full(size_of(run, size, named), fill), run.default_dtype)
-
-
 def size_of(run: Run, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
     """Return the lengths of a new tensor, which may be named too."""
     return lengths(run, size or (named.get("size", ()),))
 
 
 for _name, _fill in (("zeros", 0.0), ("ones", 1.0), ("empty", 0.0)):
-    maker(f"torch.{_name}")(equal_numbers(_fill))
+    maker(f"torch.{_name}")(
+        lambda run, *size, fill=_fill, **named: (np.full(size_of(run, size, named), fill), run.default_dtype)
+    )
     maker(f"torch.{_name}_like")(lambda run, x, fill=_fill: (np.full_like(x.value, fill, np.float64), x.dtype))
 
 
@@ -396,21 +394,16 @@ def of_lengths(draw: str) -> Numbers:
     return run_it
 
 
-def rand_like(run: Run, g: Generator, dtype: str | None, x: Tensor) -> tuple[Any, str]:
-    """Draw uniform numbers in the shape of a tensor."""
-    kind = dtype or x.dtype
-    return as_it_lies(x, lambda lying: g.rand(lying.shape, kind)), kind
-
-
-def randn_like(run: Run, g: Generator, dtype: str | None, x: Tensor) -> tuple[Any, str]:
-    """Draw normal numbers in the shape of a tensor."""
-    kind = dtype or x.dtype
-    return as_it_lies(x, lambda lying: g.normal(lying.shape, dtype=kind, contiguous=lying.contiguous)), kind
+def in_shape(draw: Callable[[Generator, Lying, str], Any]) -> Numbers:
+    """Return a draw in the shape of a tensor, of its type or another."""
+    return lambda run, g, dtype, x: (as_it_lies(x, lambda lying: draw(g, lying, dtype or x.dtype)), dtype or x.dtype)
 
 
 DRAWS: dict[str, Numbers] = {
-    "rand": of_lengths("rand"), "randn": of_lengths("randn"), "rand_like": rand_like,
-    "randn_like": randn_like, "randint": randint, "randint_like": randint_like, "normal": normal,
+    "rand": of_lengths("rand"), "randn": of_lengths("randn"), "rand_like": in_shape(
+        lambda g, x, dtype: g.rand(x.shape, dtype)
+    ), "randn_like": in_shape(lambda g, x, dtype: g.normal(x.shape, dtype=dtype, contiguous=x.contiguous)),
+    "randint": randint, "randint_like": randint_like, "normal": normal,
     "bernoulli": bernoulli, "poisson": poisson, "randperm": randperm, "multinomial": multinomial,
 }  # fmt: skip
 for _name, _draw in DRAWS.items():
@@ -447,18 +440,13 @@ def in_place(draw: Any) -> Any:
     return run_it
 
 
-def random_in_place(g: Any, x: Any, *bounds: Any) -> Any:
-    """Return the entries that ``random_`` draws: integers within bounds, or what a type of numbers holds exactly."""
-    if not bounds:
-        return g.random(x.shape, x.dtype)
-    return g.randint(*((0, *bounds) if len(bounds) == 1 else bounds), x.shape, x.dtype)
-
-
 IN_PLACE: dict[str, Callable[..., Any]] = {
     "uniform_": lambda g, x, a=0.0, b=1.0: g.uniform(x.shape, a, b, x.dtype),
     "normal_": lambda g, x, mean=0.0, std=1.0: g.normal(x.shape, mean, std, x.dtype, contiguous=x.contiguous),
     "log_normal_": lambda g, x, mean=1.0, std=2.0: g.log_normal(x.shape, mean, std, x.dtype),
-    "random_": random_in_place,
+    "random_": lambda g, x, *bounds: (  # integers within bounds, or what a type of numbers holds exactly
+        g.randint(*(0, *bounds)[-2:], x.shape, x.dtype) if bounds else g.random(x.shape, x.dtype)
+    ),
     "bernoulli_": lambda g, x, p=0.5: g.bernoulli_scalar(x.shape, p),
     "exponential_": lambda g, x, lambd=1.0: g.exponential(x.shape, lambd, x.dtype),
     "geometric_": lambda g, x, p: g.geometric(x.shape, p, x.dtype),
@@ -557,11 +545,6 @@ def set_printoptions(run: Run, **options: Any) -> None:
 
 
 # ---- about tensors
-def equal_tensors(run: Run, x: Tensor, y: Tensor) -> bool:
-    """Return whether two tensors have the same shape and numbers."""
-    return x.shape == y.shape and bool(np.array_equal(np.asarray(x.value), np.asarray(y.value)))
-
-
 def allclose(run: Run, x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Return whether two tensors are nearly equal."""
     a, b = (np.asarray(t.value, dtype=np.float64) for t in (x, y))
@@ -590,7 +573,8 @@ TABLE |= {
     "torch.set_default_dtype": set_default_dtype, "torch.get_default_dtype": lambda run: DType(run.default_dtype),
     "torch.finfo": lambda run, dtype=None: limits(dtype_name(run, dtype) or run.default_dtype),
     "torch.iinfo": lambda run, dtype: limits(dtype_name(run, dtype) or "int64"),
-    "torch.equal": equal_tensors, "torch.allclose": allclose, "torch.is_nonzero": truth,
+    "torch.equal": lambda run, x, y: bool(np.array_equal(x.value, y.value)),
+    "torch.allclose": allclose, "torch.is_nonzero": truth,
     "torch.is_tensor": lambda run, obj: isinstance(obj, Tensor) and obj.library == "torch",
     "torch.numel": lambda run, x: int(np.size(x.value)),
     "torch.is_floating_point": lambda run, x: category(x.dtype) == 2,

@@ -411,7 +411,8 @@ def applied(run: Run, sign: str, a: Any, b: Any, library: str) -> Any:
         return wrap_result(run, made, bits if sign in "&|^" else "bool", library)
     dtype = together(run, [a, b], library)
     if sign == "/" and category(dtype) < 2:
-        dtype = quotient_dtype(run, dtype, library)
+        floats = run.default_dtype if library == "torch" else "float64"
+        dtype = quotient_type(run, dtype) if library == "jax" else floats
     if category(dtype) < 2 and sign in "+-*//%**":
         return wrap_result(run, whole_arithmetic(run, sign, x, y), dtype, library)
     try:
@@ -432,13 +433,6 @@ def refuse_kinds(run: Run, sign: str, a: Any, b: Any, kinds: list[str]) -> None:
         refuse_types(run, "matmul", [a, b])
     if sign == "-" and "bool" in kinds:
         run.fail_as("minus masks" if kinds == ["bool", "bool"] else "minus mask")
-
-
-def quotient_dtype(run: Run, dtype: str, library: str) -> str:
-    """Return the type of floats that a quotient of integers is of."""
-    if library == "jax":
-        return quotient_type(run, dtype)
-    return run.default_dtype if library == "torch" else "float64"
 
 
 PRODUCTS = {
@@ -579,17 +573,10 @@ def wrap_result(run: Run, made: Any, dtype: str, library: str, made_by: Any = No
         if category(dtype) < 2 and kind_of(value_of(made)) == "b":
             dtype = "bool"
     if type(made) not in NODES:
+        made = made if isinstance(made, np.ndarray) else np.asarray(made)
         if library == "python":
-            return python_number(made)
-        if not isinstance(made, np.ndarray):
-            made = np.asarray(made)
+            return Tensor(made, "float64", "python") if made.dtype == object or made.ndim else made.item()
     return Tensor(made, dtype, library, made_by)
-
-
-def python_number(array: Any) -> Any:
-    """Return a number of Python's."""
-    one = np.asarray(array)
-    return Tensor(one, "float64", "python") if one.dtype == object or one.ndim else one.item()
 
 
 UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
