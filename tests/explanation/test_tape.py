@@ -312,6 +312,6 @@ Exp.apply(a, k).sum().backward()
 )
 def test_a_function_of_the_users_keeps_what_its_forward_saves(saved, kept):
     found = gradcli.explain(OWN.format(saved=saved))
-    assert [row.saved for row in found.tape.rows if row.operation == "function"] == [kept]
-    assert [sent.to for row in found.tape.rows for sent in row.sent if row.operation == "function"] == ["a"]
+    assert [row.saved for row in found.tape.rows if row.operation == "Exp"] == [kept]
+    assert [sent.to for row in found.tape.rows for sent in row.sent if row.operation == "Exp"] == ["a"]
     assert [rule.name for rule in found.rules if rule.is_input] == ["a"]

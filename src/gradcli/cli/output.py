@@ -233,7 +233,7 @@ def write_explanation(env: Environment, answer: Explained, how: Printing) -> Non
     if how.format == "table" and (width is None or width >= NARROW):
         write_tables(env, answer, how)
     else:
-        write_parts(env, written_parts(answer, how, layout_of(env, how, how.width or TAKEN_AWAY)), how.output)
+        write_parts(env, written_parts(env, answer, how), how.output)
 
 
 def write_tables(env: Environment, answer: Explained, how: Printing, v_is_open: bool = False) -> None:
@@ -245,7 +245,7 @@ def write_tables(env: Environment, answer: Explained, how: Printing, v_is_open: 
     write_text(env, tables(document, layout_of(env, how, how.width or terminal_width(env))), how)
 
 
-def written_parts(answer: Explained, how: Printing, layout: Layout) -> Iterable[str]:
+def written_parts(env: Environment, answer: Explained, how: Printing) -> Iterable[str]:
     """Return an answer in the parts in which it is written, but the tables of a screen."""
     match how.format:
         case "json":
@@ -267,13 +267,14 @@ def written_parts(answer: Explained, how: Printing, layout: Layout) -> Iterable[
             from gradcli.scripts import script
 
             return (script(answer, how.code or ""),)
-        case "svg" | "dot":
-            from gradcli.render.graph import dot, sheet_of, svg, with_texts
-            from gradcli.render.layout import to_ascii
+    layout = layout_of(env, how, how.width or TAKEN_AWAY)
+    if how.format in ("svg", "dot"):
+        from gradcli.render.graph import dot, sheet_of, svg, with_texts
+        from gradcli.render.layout import to_ascii
 
-            sheet = sheet_of(answer, how.settings)
-            sheet = sheet if layout.unicode else with_texts(sheet, to_ascii)
-            return dot(sheet) if how.format == "dot" else svg(sheet), "\n"
+        sheet = sheet_of(answer, how.settings)
+        sheet = sheet if layout.unicode else with_texts(sheet, to_ascii)
+        return dot(sheet) if how.format == "dot" else svg(sheet), "\n"
     from gradcli.document.sections import document_of
     from gradcli.render import markup, terminal
 

@@ -370,7 +370,7 @@ def imported(run: Run, name: str, whole: str) -> Any:
     if whole in MODULES or root in ("torch", "numpy", "jax"):
         if whole not in MODULES:
             value, (owner, _, last) = member(run, whole), whole.rpartition(".")
-            if value is UNBOUND and whole not in SHOWING and (owner != "torch" or lacks(owner, last)):
+            if value is UNBOUND and whole not in SHOWING and (root != "torch" or lacks(owner, last)):
                 run.fail("ModuleNotFoundError", f"No module named '{whole}'")
         load(root)
         return Module(name)
