@@ -140,9 +140,8 @@ class Recorded:
         written = self.written(self.texts, node)
         if written is None:
             return None
-        is_mask = np.asarray(node.value).dtype == bool  # which is no output of a program
-        value = self.reader.evaluate(f"where({written[0]}, 1, 0)" if is_mask else written[0])
-        true = value is not None and is_same(value.astype(np.float64), np.asarray(node.value, dtype=np.float64))
+        value = self.reader.evaluate(written[0])
+        true = value is not None and is_same(value, np.asarray(node.value, dtype=np.float64))
         return written[0] if true else None
 
 
