@@ -326,10 +326,8 @@ def piece(node: ast.expr) -> Piece:
     match node:
         case ast.Constant(value):
             return constant(value)
-        case Sign(text):
-            return Piece(text)
         case ast.Name(word):
-            return Piece(name(word))
+            return Piece(word if isinstance(node, Sign) else name(word))
         case ast.Attribute(value, "T" | "mT" | "H" | "mH"):
             return Piece(f"{{{piece(value).inside(ATOM)}}}^{{\\top}}", POWER)
         case ast.Attribute(value, "grad"):
@@ -339,7 +337,9 @@ def piece(node: ast.expr) -> Piece:
         case ast.Subscript(value, place):
             return Piece(f"{{{piece(value).inside(ATOM)}}}_{{{index(place)}}}")
         case ast.List(items) | ast.Tuple(items):
-            rows = [item.elts if isinstance(item, ast.List | ast.Tuple) else [item] for item in items]
+            rows = [getattr(item, "elts", [item]) for item in items]
+            if any(hasattr(entry, "elts") for row in rows for entry in row):
+                rows = [[item] for item in items]  # as arrays of more than two axes are shown
             return Piece(matrix([[piece(entry).text for entry in row] for row in rows]))
         case ast.Call():
             return call(node)
