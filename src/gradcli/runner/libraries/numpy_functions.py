@@ -311,23 +311,6 @@ def split_whole(run: Run, x: Any) -> Any:
     return run.operate("-", x, whole), whole
 
 
-def split_powers(run: Run, x: Any) -> Any:
-    """Return numbers as fractions and powers of two, as ``frexp`` does."""
-    exponents = np.frexp(to_real(run, x))[1]
-    return scaled(run, x, -exponents), from_real(run, exponents)
-
-
-def scaled(run: Run, x: Any, exponents: Any) -> Any:
-    """Return numbers times powers of two, as ``ldexp`` does."""
-    return run.operate("*", x, from_real(run, np.ldexp(1.0, exponents)))
-
-
-def neighbour(run: Run, x: Any, y: Any) -> Any:
-    """Return the double next to each number, as ``nextafter`` does."""
-    given = to_real(run, x)
-    return run.operate("+", x, from_real(run, np.nextafter(given, to_real(run, y)) - given))
-
-
 def chosen(run: Run, places: Any, choices: Any, **_: Any) -> Any:
     """Return for each place the entry of the choice that it names, as ``choose`` does."""
     parts = choices if isinstance(choices, list | tuple) else run.take(choices)
@@ -416,12 +399,11 @@ def write_traced(run: Run, name: str, x: Tensor, arguments: tuple[Any, ...], nam
 
 TRACED: dict[str, Callable[..., Any]] = {
     "linspace": line, "geomspace": powers, "arange": steps_from, "bincount": counts, "unique": distinct,
-    "partition": parted, "modf": split_whole, "frexp": split_powers, "nextafter": neighbour, "choose": chosen,
+    "partition": parted, "modf": split_whole, "choose": chosen,
     "interp": interpolated, "polyval": polynomial, "block": blocks,
     "logspace": lambda run, start, stop, num=50, endpoint=True, base=10.0: run.operate(
         "**", base, line(run, start, stop, num, endpoint)
     ),
-    "ldexp": lambda run, x, exponents: scaled(run, x, to_real(run, exponents)),
     "extract": lambda run, condition, x: entries_at(run, x, np.flatnonzero(np.asarray(to_real(run, condition)))),
     "compress": lambda run, condition, x, **named: run.function(
         "np.compress", from_real(run, np.asarray(to_real(run, condition), np.bool_)), x, **named
