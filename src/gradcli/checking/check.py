@@ -95,9 +95,9 @@ class CheckRequest:
 
 def may_say_gradients(program: object, of: str | None) -> bool:
     """Return whether a program is a script, or lines like one, which may compute gradients itself."""
-    if not isinstance(program, str):
-        return False
-    return is_script(program) or ("\n" in program.strip() and (of is not None or bool(BY_HAND.search(program))))
+    return isinstance(program, str) and (
+        is_script(program) or ("\n" in program.strip() and (of is not None or bool(BY_HAND.search(program))))
+    )
 
 
 BY_HAND = re.compile(rf"(?ms)^(?:{'|'.join(LOSSES)}) *=.*^(?:d_?|grad_)\w+ *=")

@@ -77,10 +77,10 @@ def refuse_words(command: str, words: Words, program: str | None) -> None:
     from gradcli.cli import mistakes  # an error alone needs it
 
     for flag in words.unknown:
-        mistakes.refuse_foreign(flag)
-    for flag in words.unknown:
         if not flag[2:].isidentifier():
             raise mistakes.no_option(flag, None, command, program) or mistakes.no_such(flag, command)
+        if not flag.isascii():
+            raise mistakes.foreign(flag)
     mistakes.refuse_operands(command, words.operands, words.before)
     for flag, value in words.unknown.items():
         wrong = mistakes.no_option(flag, value, command, program)
@@ -372,7 +372,9 @@ def _run(words: list[str], env: Environment) -> int:
 
 def refused(env: Environment, error: Exception, words: list[str]) -> int:
     """Report what ended a command line, and return the exit code."""
-    as_json, color, verdict, code = wants_json(words), color_of(words), "", ExitStatus.USAGE
+    as_json = "json" in words_after(words, "--format", "-F") or not {"--json", "-Fjson"}.isdisjoint(words)
+    color = next((value for value in reversed(words_after(words, "--color")) if value in COLORS), None)
+    verdict, code = "", ExitStatus.USAGE
     if isinstance(error, GradcliError):
         if error.kind == RAISED:
             code = ExitStatus.USAGE if words[0] == "check" and not DENIES.match(error.message) else ExitStatus.DISAGREE
@@ -448,16 +450,6 @@ def words_after(words: list[str], *flags: str) -> list[str]:
     """Return what stands after the flags, also where the command line cannot be read otherwise."""
     after = [second for first, second in itertools.pairwise(words) if first in flags]
     return after + [word.partition("=")[2] for word in words if word.partition("=")[0] in flags]
-
-
-def wants_json(words: list[str]) -> bool:
-    """Return whether an answer was asked for as JSON."""
-    return "json" in words_after(words, "--format", "-F") or not {"--json", "-Fjson"}.isdisjoint(words)
-
-
-def color_of(words: list[str]) -> str | None:
-    """Return what ``--color`` says."""
-    return next((value for value in reversed(words_after(words, "--color")) if value in COLORS), None)
 
 
 def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:

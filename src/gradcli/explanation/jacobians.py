@@ -263,9 +263,8 @@ def compare(jacobians: Mapping[str, Jacobian], backward: Sequence[Backward], out
 def unproven(jacobians: Mapping[str, Jacobian], routes: Agreement) -> bool:
     """Return whether rounding alone may have made a derivative wrong: what is left of its terms is below six digits."""
     with np.errstate(all="ignore"):
-        return not routes.proves or any(
-            bool((ROUNDING * j.sizes > WRONG * np.abs(j.values)).any()) for j in jacobians.values()
-        )
+        doubtful = (ROUNDING * j.sizes > WRONG * np.abs(j.values) for j in jacobians.values())
+        return not routes.proves or any(places.any() for places in doubtful)
 
 
 def digits_lost(backward: Sequence[Backward]) -> bool:
