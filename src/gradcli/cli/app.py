@@ -136,8 +136,11 @@ class VariableCommand(PlainCommand):
             return super().invoke(ctx)
         except GradcliError as error:
             program = ctx.params["program"] or ""
-            if error.kind in ("syntax", "not-allowed", "missing-input") and is_path(program):
-                raise named_like(program, error) from None
+            if error.kind in ("syntax", "not-allowed", "missing-input") and program and not suffix_of(program):
+                from gradcli.cli.mistakes import is_file  # an error alone needs it
+
+                if is_file(program):
+                    raise named_like(program, error) from None
             v = ctx.params.get("v")
             if isinstance(error.facts, MisshapenV) and v is not None and len(v) == 1:
                 error.span, error.place = (0, len(v[0])), Place(v[0], "--v")
@@ -147,13 +150,6 @@ class VariableCommand(PlainCommand):
                 for flag in option.flags
             }
             raise error.worded(partial(flag_hint, options)) from None
-
-
-def is_path(program: str) -> bool:
-    """Return whether what was read as the program is the name of a file or folder as well."""
-    from gradcli.cli.mistakes import is_file  # an error alone needs it
-
-    return bool(program) and not suffix_of(program) and is_file(program)
 
 
 def named_like(program: str, error: GradcliError) -> GradcliError:

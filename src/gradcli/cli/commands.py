@@ -371,12 +371,15 @@ def functions(env: Environment, typed: Typed) -> int:
     """
     from gradcli.explanation.vocabulary import all_functions, look_up
     from gradcli.render.data import dump
-    from gradcli.render.vocabulary import describe, functions_document, overview
+    from gradcli.render.vocabulary import describe, entry, overview
 
     name = typed["name"]
     listed = all_functions() if name is None else look_up(name)
-    text = dump(functions_document(listed)) if typed["json"] else overview(listed) if name is None else describe(listed)
-    write(env, text)
+    if typed["json"]:
+        written = {"schema": 1, "version": __version__, "functions": list(map(entry, listed)), "error": None}
+        write(env, dump(written))
+    else:
+        write(env, overview(listed) if name is None else describe(listed))
     return ExitStatus.OK
 
 
