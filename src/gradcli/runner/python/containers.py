@@ -29,7 +29,7 @@ from gradcli.runner.python.operators import (
     plain,
     read_keys,
 )
-from gradcli.runner.state import LONG, Run, show
+from gradcli.runner.state import LONG, Fused, Run, show
 from gradcli.runner.values import (
     TITLES,
     UNBOUND,
@@ -146,6 +146,8 @@ def rows(run: Run, x: Tensor) -> list[Any]:
     for k, one in enumerate(entries):
         if isinstance(one, View):
             one.made_by, one.part = "UnbindBackward0", k
+            if one.active:
+                run.fused[one.node] = Fused(one.node.index, one.made_by, [x.node])
     return entries
 
 
