@@ -445,7 +445,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
 def refuse_misfit(run: Run, x: Tensor, change: Tensor, shape: Any, target: Any, place: Any) -> None:
     """Raise what a library raises for values whose shape does not go into that of the entries, or that are of them."""
     if fits(shape, target):
-        run.refuse_overlap(x, [change] if basic(place) else (), place, copied=True)
+        run.refuse_overlap(x, [change] if basic(place) else (), place, copied=True, expanded=True)
         return
     if x.library == "torch":
         words = of_expand(change, list(target)) if basic(place) else None
