@@ -18,6 +18,7 @@ from gradcli.ops import RESERVED
 from gradcli.ops.declare import Array, value_of
 from gradcli.ops.links import Shape
 from gradcli.ops.making import CONSTANTS
+from gradcli.records import replace
 
 COTANGENT = re.compile(r"\b([^\W\d]\w*)\.grad\b")
 NAME = re.compile(r"[^\W\d]\w*")
@@ -30,9 +31,9 @@ NO_TERMS = np.zeros(())
 
 @lru_cache(maxsize=1024)
 def compiled(text: str, names: frozenset[str]) -> Program | None:
-    """Return a line as a program; None for what is none."""
+    """Return a line as a program, which may give a mask: a derivative may be one; None for what is none."""
     try:
-        return compile_program(text, BUDGET, names)
+        return replace(compile_program(text, BUDGET, names), truths=True)
     except GradcliError:
         return None
 
@@ -82,7 +83,7 @@ class Reader:
             raise
         except GradcliError:
             return None
-        return np.asarray(value_of(run[1]))
+        return np.asarray(value_of(run[1]), dtype=np.float64)
 
     def gives(self, text: str, wanted: Array, sizes: Array = NO_TERMS) -> bool:
         """Return whether a line is the engine's number; ``sizes`` are those of the terms that it adds up."""
