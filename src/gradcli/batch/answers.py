@@ -177,7 +177,7 @@ class Answers:
         explained = explain_run(run, Ask.WHERE_DOUBTFUL, Explained, self._memory.derive)
         verdict = verdict_of(explained.agreement.verdict, explained.agreement.finite)
         full = document(explained, only=asked.only)
-        return (full if asked.only is None else partial(full, asked.only, BOTH)), verdict
+        return (full if asked.only is None else partial(run, full, asked.only, BOTH)), verdict
 
     def _function(self, record: Record) -> Function:
         key = (record.program, record.wrt, frozenset(record.inputs))
@@ -196,14 +196,9 @@ ALWAYS = {"schema", "version", "routes", "agreement", "error"}
 def reverse_alone(run: Run, asked: Wanted) -> tuple[dict[str, Any], Verdict]:
     """Return the answer of reverse mode, and whether it is finite: there is nothing to hold it against."""
     gradient = read_gradient(run)
-    verdict = verdict_of("agree", gradient.finite)
-    full = gradient_document(gradient)
-    full["agreement"] = None
-    if asked.only is None:
-        return partial(full, frozenset(full), ONE), verdict
-    if "inputs" in asked.only:
-        full["inputs"] = inputs_document(run.inputs, run.names)
-    return partial(full, asked.only, ONE), verdict
+    full = gradient_document(gradient) | {"agreement": None}
+    only = frozenset(full) if asked.only is None else asked.only
+    return partial(run, full, only, ONE), verdict_of("agree", gradient.finite)
 
 
 def by_numbers(run: Run, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]:
@@ -212,13 +207,13 @@ def by_numbers(run: Run, only: frozenset[str]) -> tuple[dict[str, Any], Verdict]
     backward = call_backward(run, jacobians)
     agreement = compare(jacobians, backward, run.value)
     full = gradient_document(gather_gradient(run, backward[-1].accumulated)) | numbers_document(backward, agreement)
-    if "inputs" in only:
-        full["inputs"] = inputs_document(run.inputs, run.names)
-    return partial(full, only, BOTH), verdict_of(agreement.verdict, agreement.finite)
+    return partial(run, full, only, BOTH), verdict_of(agreement.verdict, agreement.finite)
 
 
-def partial(full: Mapping[str, object], only: frozenset[str], routes: list[str]) -> dict[str, Any]:
-    """Return the chosen fields of a document, and which routes gave them."""
+def partial(run: Run, full: Mapping[str, object], only: frozenset[str], routes: list[str]) -> dict[str, Any]:
+    """Return the chosen fields of a document, which may lack the inputs, and which routes gave them."""
+    if "inputs" in only and "inputs" not in full:
+        full = {**full, "inputs": inputs_document(run.inputs, run.names)}
     kept = {key: value for key, value in full.items() if key in only or key in ALWAYS}
     error = kept.pop("error")
     return {**kept, "routes": routes, "error": error}

@@ -95,9 +95,9 @@ class CheckRequest:
 
 def may_say_gradients(program: object, of: str | None) -> bool:
     """Return whether a program is a script, or lines like one, which may compute gradients itself."""
-    if not isinstance(program, str):
-        return False
-    return is_script(program) or ("\n" in program.strip() and (of is not None or bool(BY_HAND.search(program))))
+    return isinstance(program, str) and (
+        is_script(program) or ("\n" in program.strip() and (of is not None or bool(BY_HAND.search(program))))
+    )
 
 
 BY_HAND = re.compile(rf"(?ms)^(?:{'|'.join(LOSSES)}) *=.*^(?:d_?|grad_)\w+ *=")
@@ -332,7 +332,9 @@ def check_point(
     at.reason = reason_of(at.comparisons, judged)
     at.notes = [*notes_at(run, judged, exact), *remarks]
     if any(c.wrong and c.routes == (SYMBOLS, REVERSE) for c in at.comparisons):
-        at.disagreement = [note_disagreement(run.output, one_sided(at.comparisons))]
+        worst = next(c.worst for c in at.comparisons if c.wrong and c.worst and c.routes == (SYMBOLS, REVERSE))
+        finite = [bool(np.isfinite(value)) for value in worst.values]
+        at.disagreement = [note_disagreement(run.output, "grad" if finite == [True, False] else "")]
     return at
 
 
@@ -427,12 +429,6 @@ def reason_of(comparisons: Sequence[Comparison], judged: Confirmation) -> str:
         return judged.unknown
     why = judged.unknown or next(iter(judged.bends.values()), "no limit is reached as digits are added")
     return f"{counted(unclear, 'entry of J')} cannot be decided: {why}"
-
-
-def one_sided(comparisons: Sequence[Comparison]) -> str:
-    """Return ``grad`` where J alone is finite in the worst entry in which symbols and reverse mode differ."""
-    worst = next(c.worst for c in comparisons if c.wrong and c.worst and c.routes == (SYMBOLS, REVERSE))
-    return "grad" if [bool(np.isfinite(value)) for value in worst.values] == [True, False] else ""
 
 
 def notes_at(run: Run, judged: Confirmation, exact: Exact) -> list[Note]:

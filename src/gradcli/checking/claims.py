@@ -259,11 +259,15 @@ class Claims:
 
     def reach(self, point: Mapping[str, Any]) -> Reached:
         """Return the run of the script at a point, to its end."""
-        if self.reached is None or self.at is None or not same_point(self.at, point):
+        at = self.at or {}
+        is_same = at.keys() == point.keys() and all(np.array_equal(value, point[name]) for name, value in at.items())
+        if self.reached is None or not is_same:
             ordinals = self.gradients.ordinals
             values = {ordinals[name]: value for name, value in point.items() if name in ordinals}
             self.reached, self.at = self.gradients.reach(Graph(self.program.budget), values), point
-            self.exact = many_digits(self.gradients, point, list(self.by_input))
+            self.exact = None
+            with digits(60), suppress(Spent, GradcliError):
+                self.exact = Exact(cast("Program", self.gradients), dict(point), list(self.by_input)).values()
         return self.reached
 
     def tensor(self, point: Mapping[str, Any], variable: str) -> Tensor:
@@ -277,20 +281,6 @@ class Claims:
         place = list(self.by_input).index(variable)
         sizes = [int(np.size(self.tensor(point, name).value)) for name in self.by_input]
         return None if self.exact is None else self.exact[sum(sizes[:place]) : sum(sizes[: place + 1])]
-
-
-def same_point(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether two points have the same numbers."""
-    return one.keys() == other.keys() and all(np.array_equal(value, other[name]) for name, value in one.items())
-
-
-def many_digits(program: ScriptProgram, point: Mapping[str, Any], names: Sequence[str]) -> list[Decimal] | None:
-    """Return the output of a script in many digits; None where it cannot be run so within the work allowed."""
-    with digits(60):
-        try:
-            return Exact(cast("Program", program), dict(point), names).values()
-        except (Spent, GradcliError):
-            return None
 
 
 def read_claims(
@@ -317,7 +307,9 @@ def read_claims(
     if of is None or (asked.of is None and ((calls and calls[-1].v is not None) or observed.is_long)):
         return None
     if isinstance(expect, str):
-        value = asked.wrt[0] if len(asked.wrt) == 1 else value_of_text(expect, observed.numbers)
+        stem = stem_of(expect.strip())
+        named = stem and value_of_stem(stem, by_last_step(observed.numbers), observed.numbers)
+        value = asked.wrt[0] if len(asked.wrt) == 1 else named
         if value is None:
             return None
         expect = {value: expect}
@@ -420,8 +412,10 @@ def trace_claims(
 
     ways = [*typed, *(pair.value for pair in pairs)]
     local = set() if strict else {way for way in ways if way in observed.local}
-    # A function's own variables are others in each call: they are inputs only where nothing else is.
-    followed = {way for way in ways if is_followed(observed.value(way))}
+    # A function's own variables are others in each call: they are inputs only where nothing else is. What PyTorch
+    # computes from others which it differentiates by is none.
+    tensors = {way: value for way in ways if isinstance(value := observed.value(way), Tensor)}
+    followed = {way for way, x in tensors.items() if x.library == "torch" and x.active and not x.leaf}
     outer, every = ([way for way in ways if way not in left_out] for left_out in (local | followed, followed))
     program, inputs = find_inputs(trace, outer)
     for candidates in (outer, every):
@@ -441,11 +435,6 @@ def trace_claims(
     by_text = {gradient: slot for slot, gradient in slots.items()}
     names = tuple(by_text.get(pair.gradient, pair.gradient) for pair in by_input.values())
     return Claims(program, of, by_input, inner, names, program.of_values(names), strict, expected)
-
-
-def is_followed(value: Any) -> bool:
-    """Return whether PyTorch computes a value from others which it differentiates by: it is none of the inputs."""
-    return isinstance(value, Tensor) and value.library == "torch" and value.active and not value.leaf
 
 
 def find_inputs(trace: Callable[..., ScriptProgram], ways: list[str]) -> tuple[ScriptProgram, list[str]]:
@@ -487,12 +476,6 @@ def require_computed(of: str, missing: Sequence[str], observed: Observed) -> Non
         raise GradcliError("option", f"'{of}' is not computed from '{value}'")
 
 
-def value_of_text(text: str, numbers: Mapping[str, Any]) -> str | None:
-    """Return the value that a gradient is by, as far as its name says; None where it does not."""
-    stem = stem_of(text.strip())
-    return None if stem is None else value_of_stem(stem, by_last_step(numbers), numbers)
-
-
 def output_name(calls: Sequence[Any], numbers: Mapping[str, Any]) -> str | None:
     """Return the variable that a script differentiates, as far as its name or a call says."""
     if calls and calls[-1].output in numbers:
@@ -520,7 +503,8 @@ def judge_claims(
     }
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
     if not claims.asked_for:
-        forward = forward_nodes(claims, point)
+        output = value_at(claims.reach(point).run.story.last, claims.of)
+        forward = frozenset(node.index for node in ancestors(getattr(output, "node", None)) if node.op is not None)
         expected = [one for one in expected if one.verdict == "right" or is_meant(one, nodes, trusted, forward)]
     settled = frozenset().union(*(one.nodes for one in inner if one.right))  # a name may stand for a right one's value
     suspects = [one for one in inner if not one.right and not any(one.nodes - settled & used for used in trusted)]
@@ -551,12 +535,6 @@ def as_wholes(claims: Claims, expected: list[Expectation]) -> list[Expectation]:
         before = merged.get(whole.value)
         merged[whole.value] = entry if before is None else before.beside(entry)
     return list(merged.values())
-
-
-def forward_nodes(claims: Claims, point: Mapping[str, Any]) -> frozenset[int]:
-    """Return the nodes that the output is computed by, without its inputs."""
-    output = value_at(claims.reach(point).run.story.last, claims.of)
-    return frozenset(node.index for node in ancestors(getattr(output, "node", None)) if node.op is not None)
 
 
 def is_meant(

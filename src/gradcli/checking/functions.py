@@ -230,7 +230,10 @@ def forward_alone(call: Call, moves: Iterable[float] | None = None) -> Standing:
     there: dict[int, Any] = {}
     for node in forward.inputs:
         if node.index not in there:
-            value = node.value if moves is None else node.value + small_steps(node.value, moves)
+            value = node.value
+            if moves is not None:  # by the next of them, from -1 to 1
+                steps = np.fromiter(moves, np.float64, np.size(value)).reshape(np.shape(value))
+                value = value + NEAR * np.maximum(np.abs(value), 1.0) * steps
             there[node.index] = graph.input(f"x{node.index}", value, True)
     leaves = dict(there)
 
@@ -249,12 +252,6 @@ def forward_alone(call: Call, moves: Iterable[float] | None = None) -> Standing:
 
 NEAR = 1e-13
 """How far beside a kink the slopes are looked at: so near that a smooth derivative is the same there."""
-
-
-def small_steps(value: Any, moves: Iterable[float]) -> Any:
-    """Return a small step of each entry of an array, by the next of the ``moves``, from -1 to 1."""
-    steps = np.fromiter(moves, np.float64, np.size(value)).reshape(np.shape(value))
-    return NEAR * np.maximum(np.abs(value), 1.0) * steps
 
 
 def moved_forwards(call: Call) -> list[Standing]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradcli.checking.expected import ExpectedNumbers, Standard
-from gradcli.checking.mistakes import diagonal_matrix, fit_shape, loose_text, misfit_text
+from gradcli.checking.mistakes import fit_shape, misfit_text
 from gradcli.checking.truth import Derivative, Judged, Table, Truth, always, compare_entries, sizes_beside, true_column
 from gradcli.engine.graph import Graph, Operation
 from gradcli.errors import Budget, GivenUp, GradcliError
@@ -356,7 +356,9 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
     columns = math.prod(both.leaf.shape)
 
     def in_rows(numbers: list[Decimal]) -> list[list[Decimal]]:
-        flat = diagonal_matrix(numbers, len(numbers)) if fitting.diagonal else numbers
+        places, flat = range(len(numbers)), numbers
+        if fitting.diagonal:
+            flat = [numbers[i] if i == j else Decimal(0) for i in places for j in places]
         return [flat[k : k + columns] for k in range(0, len(flat), columns)] if columns else []
 
     table = entries = in_rows(wants.values)
@@ -385,8 +387,8 @@ def hold_reading(wants: ExpectedNumbers, against: Against, exact: Exact | None =
             gradients = gradients_of(entries, by_symbols.tolist(), fitting.true_shape)
     name = f"{both.variable}.grad" if seed is not None else f"d{both.run.name}/d{both.variable}"
     decided = not comparison.unclear or any(entry.is_nan() for line in true for entry in line)
-    note = loose_text(name, wants.shape, fitting.true_shape) if fitting.loosely else ""
-    return Held(comparison, wants, gradients, note, "" if decided else ROUNDED)
+    loose = f"{name} has shape {wants.shape} by --expect and {fitting.true_shape} truly: only axes of length 1 differ."
+    return Held(comparison, wants, gradients, loose if fitting.loosely else "", "" if decided else ROUNDED)
 
 
 def compare_expected(

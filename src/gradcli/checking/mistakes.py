@@ -58,16 +58,6 @@ def squeezed(shape: Shape) -> Shape:
     return tuple(length for length in shape if length != 1)
 
 
-def diagonal_matrix(diagonal: Sequence[Decimal], count: int) -> list[Decimal]:
-    """Return the entries of a square matrix with this diagonal."""
-    return [diagonal[i] if i == j else Decimal(0) for i in range(count) for j in range(count)]
-
-
-def loose_text(name: str, shape: Shape, true_shape: Shape) -> str:
-    """Return the note on a derivative whose shape differs in axes of length 1 alone."""
-    return f"{name} has shape {shape} by --expect and {true_shape} truly: only axes of length 1 differ."
-
-
 def misfit_text(values: Sequence[Decimal], shape: Shape, sought: Derivative, true: Array | None, with_v: bool) -> str:
     """Return what is wrong with an expected derivative whose shape fits nowhere: both shapes, and what may be why.
 
@@ -218,25 +208,20 @@ def as_multiple(claim: Array, truth: Array, around: Surroundings) -> str:
         times = str(simple) if exact and simple.denominator <= FEW else f"{ratio:.6g}"
         return f"it is {times} times the true one{everywhere(claim)}" if claim.size > 1 or exact else ""
     sign = "its sign is wrong too, and " if ratio < 0 else ""
-    return sign + simple_factor(abs(simple), around.lengths, everywhere(claim))
+    whole = max(abs(simple.numerator), simple.denominator)
+    is_length = whole in around.lengths and whole > 2
+    if abs(simple) < 1:
+        part = "half of the true one" if whole == 2 else f"1/{whole} of the true one"
+        too_many = f"it is divided by n = {whole} once too often" if is_length else f"a factor {whole} is missing"
+        return f"{sign}it is {part}{everywhere(claim)}: {too_many}"
+    times = "twice" if whole == 2 else f"{whole} times"
+    missing = f"a division by n = {whole} is missing" if is_length else f"a factor {whole} is too many"
+    return f"{sign}it is {times} the true one{everywhere(claim)}: {missing}"
 
 
 def everywhere(claim: Array) -> str:
     """Return the word for all entries, where there are several."""
     return " everywhere" if claim.size > 1 else ""
-
-
-def simple_factor(ratio: Fraction, lengths: frozenset[int], where: str) -> str:
-    """Say what is missing, or too much, where a gradient is an integer's multiple of the true one, or its part."""
-    whole = max(ratio.numerator, ratio.denominator)
-    is_length = whole in lengths and whole > 2
-    if ratio < 1:
-        part = "half of the true one" if whole == 2 else f"1/{whole} of the true one"
-        too_many = f"it is divided by n = {whole} once too often" if is_length else f"a factor {whole} is missing"
-        return f"it is {part}{where}: {too_many}"
-    times = "twice" if whole == 2 else f"{whole} times"
-    missing = f"a division by n = {whole} is missing" if is_length else f"a factor {whole} is too many"
-    return f"it is {times} the true one{where}: {missing}"
 
 
 def as_transposed(claim: Array, truth: Array, around: Surroundings) -> str:

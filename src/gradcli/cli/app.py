@@ -77,10 +77,10 @@ def refuse_words(command: str, words: Words, program: str | None) -> None:
     from gradcli.cli import mistakes  # an error alone needs it
 
     for flag in words.unknown:
-        mistakes.refuse_foreign(flag)
-    for flag in words.unknown:
         if not flag[2:].isidentifier():
             raise mistakes.no_option(flag, None, command, program) or mistakes.no_such(flag, command)
+        if not flag.isascii():
+            raise mistakes.foreign(flag)
     mistakes.refuse_operands(command, words.operands, words.before)
     for flag, value in words.unknown.items():
         wrong = mistakes.no_option(flag, value, command, program)
@@ -136,8 +136,11 @@ class VariableCommand(PlainCommand):
             return super().invoke(ctx)
         except GradcliError as error:
             program = ctx.params["program"] or ""
-            if error.kind in ("syntax", "not-allowed", "missing-input") and is_path(program):
-                raise named_like(program, error) from None
+            if error.kind in ("syntax", "not-allowed", "missing-input") and program and not suffix_of(program):
+                from gradcli.cli.mistakes import is_file  # an error alone needs it
+
+                if is_file(program):
+                    raise named_like(program, error) from None
             v = ctx.params.get("v")
             if isinstance(error.facts, MisshapenV) and v is not None and len(v) == 1:
                 error.span, error.place = (0, len(v[0])), Place(v[0], "--v")
@@ -147,13 +150,6 @@ class VariableCommand(PlainCommand):
                 for flag in option.flags
             }
             raise error.worded(partial(flag_hint, options)) from None
-
-
-def is_path(program: str) -> bool:
-    """Return whether what was read as the program is the name of a file or folder as well."""
-    from gradcli.cli.mistakes import is_file  # an error alone needs it
-
-    return bool(program) and not suffix_of(program) and is_file(program)
 
 
 def named_like(program: str, error: GradcliError) -> GradcliError:
@@ -372,7 +368,9 @@ def _run(words: list[str], env: Environment) -> int:
 
 def refused(env: Environment, error: Exception, words: list[str]) -> int:
     """Report what ended a command line, and return the exit code."""
-    as_json, color, verdict, code = wants_json(words), color_of(words), "", ExitStatus.USAGE
+    as_json = "json" in words_after(words, "--format", "-F") or not {"--json", "-Fjson"}.isdisjoint(words)
+    color = next((value for value in reversed(words_after(words, "--color")) if value in COLORS), None)
+    verdict, code = "", ExitStatus.USAGE
     if isinstance(error, GradcliError):
         if error.kind == RAISED:
             code = ExitStatus.USAGE if words[0] == "check" and not DENIES.match(error.message) else ExitStatus.DISAGREE
@@ -448,16 +446,6 @@ def words_after(words: list[str], *flags: str) -> list[str]:
     """Return what stands after the flags, also where the command line cannot be read otherwise."""
     after = [second for first, second in itertools.pairwise(words) if first in flags]
     return after + [word.partition("=")[2] for word in words if word.partition("=")[0] in flags]
-
-
-def wants_json(words: list[str]) -> bool:
-    """Return whether an answer was asked for as JSON."""
-    return "json" in words_after(words, "--format", "-F") or not {"--json", "-Fjson"}.isdisjoint(words)
-
-
-def color_of(words: list[str]) -> str | None:
-    """Return what ``--color`` says."""
-    return next((value for value in reversed(words_after(words, "--color")) if value in COLORS), None)
 
 
 def usage_error(error: typer.TyperException, words: list[str]) -> GradcliError:

@@ -19,6 +19,7 @@ from gradcli.cli.output import (
     terminal_width,
     to_stdout,
     write,
+    write_tables,
 )
 from gradcli.errors import GradcliError
 from gradcli.errors.hints import MissingV
@@ -99,10 +100,10 @@ def explained_or_offered(env: Environment, asked: Request, how: Printing, every_
             answer = explained(replace(asked, calls=[np.ones(shape)]))
         except GradcliError:
             raise error from None
-        from gradcli.cli.output import write_tables
         from gradcli.document.effects import worth_of
+        from gradcli.document.sections import open_document
 
-        write_tables(env, answer, how, v_is_open=True)
+        write_tables(env, open_document(answer, how.settings), how)
         worth = worth_of(answer.effect, how.settings)
         raise error.about(MissingV(shape, answer.name, answer.effect.row, worth)) from None
 
@@ -140,12 +141,10 @@ def write_others(env: Environment, asked: Request, answer: Explained, how: Print
 
 def write_before(env: Environment, error: GradcliError, name: str, how: Printing) -> None:
     """Write what a script did before it came to an error, for people, where there is more to it than a line."""
-    from gradcli.cli.output import layout_of, terminal_width, write, write_text
     from gradcli.document.model import Document
     from gradcli.document.sections import events_section
     from gradcli.explanation.timeline import timeline
     from gradcli.render.events import timeline_lines
-    from gradcli.render.terminal import tables
 
     before = timeline(error.ended, name=name)
     if how.quiet or how.output or not (before.rows or before.prints):
@@ -153,8 +152,7 @@ def write_before(env: Environment, error: GradcliError, name: str, how: Printing
     if how.format == "plain":
         write(env, "\n".join(timeline_lines(before)))
     elif how.format == "table":
-        layout = layout_of(env, how, how.width or terminal_width(env))
-        write_text(env, tables(Document((events_section(before),), how.settings), layout), how)
+        write_tables(env, Document((events_section(before),), how.settings), how)
 
 
 def refuse_reveal(env: Environment, how: Printing, all_lines: bool) -> None:
@@ -170,13 +168,8 @@ def refuse_reveal(env: Environment, how: Printing, all_lines: bool) -> None:
 
 def reveal(env: Environment, answer: Explained, how: Printing) -> None:
     """Write the parts of an answer, each but the first after the Enter key; q ends, and so does the end of input."""
-    from rich.text import Text
-
-    from gradcli.cli.output import layout_of, terminal_width, to_stdout, write_text
     from gradcli.document.sections import document_of, steps_of
-    from gradcli.render.terminal import tables
 
-    layout = layout_of(env, how, how.width or terminal_width(env))
     for k, step in enumerate(steps_of(document_of(answer, how.settings))):
         if k:
             with to_stdout(env):  # the prompt is gone after the answer from a screen that can move up
@@ -187,8 +180,8 @@ def reveal(env: Environment, answer: Explained, how: Printing) -> None:
                 env.stdout.flush()
             if line == "" or line.strip().lower().startswith("q"):
                 return
-        lines = tables(step, layout)
-        write_text(env, Text("\n").append_text(lines) if k else lines, how)
+            write(env, "")
+        write_tables(env, step, how)
 
 
 def status_of(env: Environment, verdict: str, finite: bool, quiet: bool) -> ExitStatus:
@@ -378,12 +371,15 @@ def functions(env: Environment, typed: Typed) -> int:
     """
     from gradcli.explanation.vocabulary import all_functions, look_up
     from gradcli.render.data import dump
-    from gradcli.render.vocabulary import describe, functions_document, overview
+    from gradcli.render.vocabulary import describe, entry, overview
 
     name = typed["name"]
     listed = all_functions() if name is None else look_up(name)
-    text = dump(functions_document(listed)) if typed["json"] else overview(listed) if name is None else describe(listed)
-    write(env, text)
+    if typed["json"]:
+        written = {"schema": 1, "version": __version__, "functions": list(map(entry, listed)), "error": None}
+        write(env, dump(written))
+    else:
+        write(env, overview(listed) if name is None else describe(listed))
     return ExitStatus.OK
 
 

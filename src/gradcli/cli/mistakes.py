@@ -246,13 +246,12 @@ def quoted(operands: list[str]) -> str:
     return " ".join(words)
 
 
-def refuse_foreign(flag: str) -> None:
-    """Raise ``option`` for a flag whose name is not ASCII, with the name spelled out."""
+def foreign(flag: str) -> GradcliError:
+    """Return the error for a flag whose name is not ASCII, with the name spelled out."""
     from gradcli.language.misread import in_ascii
 
-    if not flag.isascii() and flag[2:].isidentifier():
-        hint = f"call it --{in_ascii(flag[2:])}, in the program too"
-        raise GradcliError("option", f"variables have ASCII names, not {flag}", hint=hint)
+    hint = f"call it --{in_ascii(flag[2:])}, in the program too"
+    return GradcliError("option", f"variables have ASCII names, not {flag}", hint=hint)
 
 
 def no_command(word: str, function: bool, file: bool) -> GradcliError:

@@ -17,9 +17,7 @@ from gradcli.errors import GradcliError
 from gradcli.records import dataclass, field
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
-    from gradcli.document.model import Settings
+    from gradcli.document.model import Document, Settings
     from gradcli.explanation.explained import Explained
     from gradcli.render.layout import Layout
 
@@ -231,18 +229,11 @@ def write_explanation(env: Environment, answer: Explained, how: Printing) -> Non
         return
     width = how.width or terminal_width(env)
     if how.format == "table" and (width is None or width >= NARROW):
-        write_tables(env, answer, how)
+        from gradcli.document.sections import document_of
+
+        write_tables(env, document_of(answer, how.settings), how)
     else:
         write_parts(env, written_parts(env, answer, how), how.output)
-
-
-def write_tables(env: Environment, answer: Explained, how: Printing, v_is_open: bool = False) -> None:
-    """Write tables, coloured where standard output is a terminal; or J alone with v left open."""
-    from gradcli.document.sections import document_of, open_document
-    from gradcli.render.terminal import tables
-
-    document = (open_document if v_is_open else document_of)(answer, how.settings)
-    write_text(env, tables(document, layout_of(env, how, how.width or terminal_width(env))), how)
 
 
 def written_parts(env: Environment, answer: Explained, how: Printing) -> Iterable[str]:
@@ -356,12 +347,13 @@ def layout_of(env: Environment, how: Printing, width: int | None) -> Layout:
     return Layout(width or 100, width or NATURAL, not how.ascii_only and unicode)
 
 
-def write_text(env: Environment, text: Text, how: Printing) -> None:
-    """Write lines that fit the screen as they are, coloured where standard output is a terminal."""
-    from gradcli.render.terminal import console, plain_lines
+def write_tables(env: Environment, document: Document, how: Printing) -> None:
+    """Write a document as tables that fit the screen, coloured where standard output is a terminal."""
+    from gradcli.render.terminal import console, tables
 
+    text = tables(document, layout_of(env, how, how.width or terminal_width(env)))
     if how.output is not None or not env.coloured(env.stdout, how.color):
-        write(env, plain_lines(text), how.output)
+        write(env, "\n".join(line.rstrip() for line in text.plain.split("\n")) + "\n", how.output)
         return
     with to_stdout(env):
         console(env.stdout).print(text, soft_wrap=True)

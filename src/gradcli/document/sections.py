@@ -161,9 +161,12 @@ def notes_section(answer: Explained, settings: Settings) -> Section:
 def view_sections(anchor: str, answer: Explained, settings: Settings) -> Iterator[Section]:
     """Yield what was asked for beside the rest, in so far as it follows a part of the answer."""
     if answer.views:
-        from gradcli.document.views import sections_after  # few answers are asked for more
+        from gradcli.document.views import VIEWS  # few answers are asked for more
 
-        yield from sections_after(anchor, answer, settings)
+        for name, view in answer.views.items():
+            place, make = VIEWS[name]
+            if place == anchor:
+                yield from make(answer, view.content, settings)
 
 
 ASKED = {"gradient", "backward", "jacobian"}

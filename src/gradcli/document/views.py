@@ -117,7 +117,11 @@ def hessian(answer: Explained, content: Hessian, settings: Settings) -> Iterator
     content = true_hessian(answer, content)
     name, blocks, variables = scalar_name(answer), content.blocks, list(content.whole)
     above = [f"{name} = v·{answer.name}"] if name != answer.name else []
-    below = [*product_rows(content), proof_text(content.proof)]
+    below: list[Equation | str] = []
+    for one, product in (content.product or {}).items():
+        of = f" of {one}" if len(content.product or {}) > 1 else ""
+        below += [Equation(f"u{of}", (), (content.u or {})[one]), Equation(f"H·u{of}", (), product)]
+    below.append(proof_text(content.proof))
     title = "H, the second derivative: the Jacobian of the gradient"
     if all(block.held and not np.any(block.values) and not len(block.rows) for block in blocks.values()):
         why = f"the gradient does not depend on {' and '.join(variables)} here; a linear function has no other H"
@@ -184,15 +188,6 @@ def rule_of(block: Jacobian, name: str, pair: tuple[str, str]) -> Equation | Non
     [rule] = block.index_rules
     places = [f"{one}[{','.join(indices)}]" for one, indices in zip(pair, (rule.rows, rule.columns), strict=True)]
     return replace(rules[0], left=Derivative(name, tuple(places)))
-
-
-def product_rows(content: Hessian) -> Iterator[Equation | str]:
-    """Yield H·u by each variable, nothing without a u."""
-    u, products = content.u or {}, content.product or {}
-    for name, product in products.items():
-        of = f" of {name}" if len(products) > 1 else ""
-        yield Equation(f"u{of}", (), u[name])
-        yield Equation(f"H·u{of}", (), product)
 
 
 WIDEST_BAR = 20
@@ -382,11 +377,3 @@ VIEWS: dict[str, tuple[Anchor, Callable[[Explained, Any, Settings], Iterator[Sec
     "hessian": ("v", hessian),
     "descent": ("v", descent),
 }
-
-
-def sections_after(anchor: str, answer: Explained, settings: Settings) -> Iterator[Section]:
-    """Yield the sections of the views that follow a part of the answer."""
-    for name, view in answer.views.items():
-        place, make = VIEWS[name]
-        if place == anchor:
-            yield from make(answer, view.content, settings)

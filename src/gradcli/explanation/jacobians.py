@@ -207,22 +207,18 @@ def call_backward(run: Run, jacobians: dict[str, Jacobian]) -> list[Backward]:
     calls: list[Backward] = []
     for place, seed in enumerate(run.seeds):
         alone = len(run.seeds) == 1 and run.graph.meter.elements < LARGE
-        grad = kept_gradients(run) if alone else run.gradients(seed.seed, jacobians)
+        if alone:  # the cotangents of its sweep are kept: lines are written of them
+            run.kept.update(run.cotangents())
+            swept = {name: run.kept.get(leaf.index, np.zeros(leaf.shape)) for name, leaf in run.leaves.items()}
+            grad = {name: np.array(g, dtype=np.float64) for name, g in swept.items()}
+        else:
+            grad = run.gradients(seed.seed, jacobians)
         vjp = {name: jacobian.vjp(seed.seed) for name, jacobian in jacobians.items()}
         total = grad
         if calls and place not in run.resets:
             total = {name: sum_of([calls[-1].accumulated[name], g]) for name, g in grad.items()}
         calls.append(Backward(seed, vjp, grad, total, place in run.resets))
     return calls
-
-
-def kept_gradients(run: Run) -> dict[str, Array]:
-    """Return what the only call of backward gives, and keep the cotangents of its sweep: lines are written of them."""
-    run.kept.update(run.cotangents())
-    return {
-        name: np.array(run.kept[leaf.index] if leaf.index in run.kept else np.zeros(leaf.shape), dtype=np.float64)
-        for name, leaf in run.leaves.items()
-    }
 
 
 def tolerance(sizes: Array) -> Array:
@@ -263,9 +259,8 @@ def compare(jacobians: Mapping[str, Jacobian], backward: Sequence[Backward], out
 def unproven(jacobians: Mapping[str, Jacobian], routes: Agreement) -> bool:
     """Return whether rounding alone may have made a derivative wrong: what is left of its terms is below six digits."""
     with np.errstate(all="ignore"):
-        return not routes.proves or any(
-            bool((ROUNDING * j.sizes > WRONG * np.abs(j.values)).any()) for j in jacobians.values()
-        )
+        doubtful = (ROUNDING * j.sizes > WRONG * np.abs(j.values) for j in jacobians.values())
+        return not routes.proves or any(places.any() for places in doubtful)
 
 
 def digits_lost(backward: Sequence[Backward]) -> bool:

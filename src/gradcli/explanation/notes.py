@@ -137,18 +137,20 @@ def note_run(graph: Graph) -> list[Note]:
 
 
 def note_integers(integers: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> list[Note]:
-    """Say which inputs were given in integers, with the first of these numbers."""
+    """Say which inputs were given in integers, and what PyTorch does, with the first of these numbers."""
     names = wanting_floats(integers, graph, leaves)
-    return [Note("integers-as-floats", f"{integers_text(names, leaves)}.")] if names else []
+    if not names:
+        return []
+    are = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} given in integers, read as floats"
+    first = next(iter(np.ravel(leaves[names[0]].value).tolist()), 0)
+    return [Note("integers-as-floats", f"{are}: PyTorch wants {int(first)}.0 for a gradient.")]
 
 
 def refuse_integers(integers: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> None:
     """Raise ``integers-as-floats`` for inputs that were given in integers, as PyTorch does."""
-    names = wanting_floats(integers, graph, leaves)
-    if names:
-        text = integers_text(names, leaves)
-        hint = f"write {text.rpartition(' wants ')[2].partition(' ')[0]}, or leave out --strict"
-        raise GradcliError("integers-as-floats", text, hint=hint)
+    for note in note_integers(integers, graph, leaves):
+        hint = f"write {note.message.rpartition(' wants ')[2].partition(' ')[0]}, or leave out --strict"
+        raise GradcliError(note.kind, note.message.removesuffix("."), hint=hint)
 
 
 def wanting_floats(integers: Sequence[str], graph: Graph, leaves: Mapping[str, Node]) -> list[str]:
@@ -162,13 +164,6 @@ def wanting_floats(integers: Sequence[str], graph: Graph, leaves: Mapping[str, N
             arguments = {argument.index for argument in node.arguments if isinstance(argument, Node)}
             (fixed if is_held(node.op) and node.op not in (DETACH, DATA) else moved).update(arguments)
     return [name for name in integers if leaves[name].index not in fixed - moved]
-
-
-def integers_text(names: Sequence[str], leaves: Mapping[str, Node]) -> str:
-    """Return what is done with integers, and what PyTorch does, with the first of these numbers."""
-    are = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} given in integers, read as floats"
-    first = next(iter(np.ravel(leaves[names[0]].value).tolist()), 0)
-    return f"{are}: PyTorch wants {int(first)}.0 for a gradient"
 
 
 def note_graph(graph: Graph, nodes: Iterable[Node]) -> list[Note]:

@@ -20,7 +20,6 @@ from gradcli.explanation.parts import Value
 from gradcli.explanation.rereading import NAME, Reader, is_same
 from gradcli.formulas.texts import ATOM, TooLarge
 from gradcli.ops import Function
-from gradcli.ops.declare import Array
 from gradcli.ops.writing import option_text
 
 LONG = 72
@@ -167,13 +166,8 @@ class StepWriter:
         text = call_text(self.texts, call)
         if text is None or (written is not None and len(text) >= len(written[0])):
             return written
-        return (text, ATOM) if is_read_as(self.reader, text, node.value) else written
-
-
-def is_read_as(reader: Reader, text: str, value: Array) -> bool:
-    """Return whether the language reads a text as a value."""
-    read = reader.evaluate(text)
-    return read is not None and read.shape == np.shape(value) and is_same(read, np.asarray(value))
+        read, value = self.reader.evaluate(text), np.asarray(node.value)
+        return (text, ATOM) if read is not None and read.shape == value.shape and is_same(read, value) else written
 
 
 def call_text(texts: ConstantTexts, call: Called) -> str | None:

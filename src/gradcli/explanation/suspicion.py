@@ -155,7 +155,14 @@ def at_entry(entry: int, shape: tuple[int, ...]) -> str:
 
 def note_saturation(composition: Composition) -> list[Note]:
     """Name the first operation whose derivative is a difference of nearly equal numbers."""
-    lost = [*saturated_batches(composition), *saturated_nodes(composition)]
+    lost = [*saturated_nodes(composition)]
+    for batch in composition.batches:
+        if can_cancel(batch.nodes[0], batch.local.part):
+            entries = lost_entries(batch.local.values, batch.local.sizes)
+            if len(entries):
+                row = int(entries[-1]) // batch.width  # the last row is the first node
+                entry = int(entries[entries >= row * batch.width][0]) % batch.width
+                lost.append((batch.nodes[row], batch.argument, entry))
     if not lost:
         return []
     node, _, entry = min(lost, key=lambda item: (item[0].index, item[1]))
@@ -165,16 +172,6 @@ def note_saturation(composition: Composition) -> list[Note]:
 
 Lost = tuple[Operation, int, int]
 """A node, the number of the argument by which its derivative has lost its digits, and the entry of the node."""
-
-
-def saturated_batches(composition: Composition) -> Iterator[Lost]:
-    """Yield the first node of each batch whose derivative has lost its digits."""
-    for batch in composition.batches:
-        if can_cancel(batch.nodes[0], batch.local.part):
-            lost = lost_entries(batch.local.values, batch.local.sizes)
-            if len(lost):
-                row = int(lost[-1]) // batch.width  # the last row is the first node
-                yield batch.nodes[row], batch.argument, int(lost[lost >= row * batch.width][0]) % batch.width
 
 
 def saturated_nodes(composition: Composition) -> Iterator[Lost]:

@@ -502,7 +502,10 @@ def find_paths(run: Run) -> dict[str, list[Path]]:
     result = {}
     for name, leaf in run.leaves.items():
         if leaf.index in names and 0 < count_paths(edges, output.index, leaf.index) <= MOST_PATHS:
-            paths = [path_of(way, edges, names) for way in ways(edges, output.index, leaf.index)]
+            paths = [
+                Path(tuple(names[index] for index in way), tuple(edges[above][below] for below, above in pairwise(way)))
+                for way in ways(edges, output.index, leaf.index)
+            ]
             paths = sorted(paths, key=lambda path: -len(path.factors))
             if len(paths[0].factors) > 1 and all(np.isfinite(path.product) for path in paths):
                 result[name] = paths
@@ -542,9 +545,3 @@ def ways(edges: Edges, top: int, leaf: int) -> Iterator[list[int]]:
         return
     for below in edges.get(top, {}):
         yield from ([*way, top] for way in ways(edges, below, leaf))
-
-
-def path_of(way: Sequence[int], edges: Edges, names: Mapping[int, str]) -> Path:
-    """Return a way with its names and derivatives."""
-    factors = [edges[above][below] for below, above in pairwise(way)]
-    return Path(tuple(names[index] for index in way), tuple(factors))

@@ -264,7 +264,10 @@ class Reader:
         """Yield what an event left."""
         turns = f", {total:,} turns" if total > 1 and not self.whole else ""
         if event.kind == "draw":
-            yield from drawn_values(event)
+            if len(event.values) == 1:
+                yield from (Left(name, as_floats(value)) for name, value in event.values.items())
+            elif event.values:
+                yield Left(short_list([f"{name} {np.shape(value)}" for name, value in event.values.items()]))
             if len(event.names) > 1:
                 yield Left(f"drawn, {self.seed(event)}")
         elif event.kind == "print":
@@ -309,15 +312,6 @@ def has_more(grad: Any, added: Any) -> bool:
     if grad is None or added is None:
         return False
     return not np.array_equal(as_floats(added), as_floats(grad), equal_nan=True)
-
-
-def drawn_values(event: Event) -> Iterator[Left]:
-    """Yield what was drawn: numbers of one tensor, shapes of several."""
-    if len(event.values) == 1:
-        yield from (Left(name, as_floats(value)) for name, value in event.values.items())
-    elif event.values:
-        names = [f"{name} {np.shape(value)}" for name, value in event.values.items()]
-        yield Left(short_list(names))
 
 
 def returned(event: Event) -> Iterator[Left]:

@@ -513,14 +513,11 @@ def diverges(run: Run, descent: Descent) -> list[Note]:
         return []
     went = f"to {last:.6g}" if math.isfinite(last) else "where it is nan" if math.isnan(last) else "beyond all numbers"
     smaller = (float(f"{descent.lr / 10**k:.6g}") for k in range(1, TRIED + 1))
-    better = next((lr for lr in smaller if comes_down(run, lr, descent.asked)), None)
+    # No more steps are tried with each than are shown.
+    trials = (take_descent(run, lr, min(descent.asked, MOST_TRIED)) for lr in smaller)
+    lower = (one.lr for one in trials if one.steps and math.isfinite(one.value) and one.value < one.steps[0].value)
+    better = next(lower, None)
     hint = "No smaller step that was tried comes down." if better is None else f"Try --lr {better:g}."
     text = f"It diverges: each step was to lower the value, and it went from {steps[0].value:.6g} {went}. "
     why = f"--lr {descent.lr:g} is too large a step here: the slope changes on the way. {hint}"
     return [Note("diverges", text + why)]
-
-
-def comes_down(run: Run, lr: float, count: int) -> bool:
-    """Return whether some steps with ``lr`` lower v·y, and no more of them than are shown."""
-    descent = take_descent(run, lr, min(count, MOST_TRIED))
-    return bool(descent.steps) and math.isfinite(descent.value) and descent.value < descent.steps[0].value

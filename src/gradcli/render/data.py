@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from gradcli.explanation.effect import Effect, Weighted
     from gradcli.explanation.explained import Explained
     from gradcli.explanation.jacobians import Jacobian
-    from gradcli.explanation.parts import Step, Tape
+    from gradcli.explanation.parts import Tape
     from gradcli.explanation.timeline import Event, Timeline
-    from gradcli.explanation.views import Descent, Hessian, Rows, Slice, Tangent
+    from gradcli.explanation.views import Hessian
     from gradcli.ops.declare import Array, Indices
 
 MOST_SHARED = 100
@@ -220,14 +220,6 @@ def dense_formulas(jacobian: Jacobian) -> Any:
     return reshaped(flat, jacobian.shape)
 
 
-def slices_document(_: Explained, slices: Sequence[Slice], form: Form) -> dict[str, Any]:
-    """Return rows and columns under keys of their own."""
-    return {
-        f"{kind}s": [fields(part, form, "index", "values") for part in slices if part.kind == kind]
-        for kind in ("row", "column")
-    }
-
-
 def tape_document(_: Explained, tape: Tape, form: Form) -> dict[str, Any]:
     """Return the tape."""
     rows = [
@@ -245,34 +237,6 @@ def tape_document(_: Explained, tape: Tape, form: Form) -> dict[str, Any]:
         for row in tape.rows
     ]  # fmt: skip
     return {"tape": {"rows": rows, "left_out": tape.left_out, "gap": tape.gap}}
-
-
-def steps_document(_: Explained, steps: Sequence[Step], form: Form) -> dict[str, Any]:
-    """Return the steps in order."""
-    names = ("rule", "of", "by", "formula", "numbers", "shape", "value")
-    return {"steps": [fields(step, form, *names) for step in steps]}
-
-
-def one_hot_document(_: Explained, rows: Rows, form: Form) -> dict[str, Any]:
-    """Return the calls with a one-hot v, and how few are enough."""
-    written = {
-        "calls": [fields(call, form, "index", "grad") for call in rows.calls],
-        "passes": len(rows.calls),
-        "colouring": rows.colouring,
-        "agreement": proof_document(rows.proof),
-    }
-    return {"one_hot": written}
-
-
-def jvp_document(_: Explained, tangent: Tangent, form: Form) -> dict[str, Any]:
-    """Return J·u with both passes."""
-    written = {
-        **fields(tangent, form, "u", value="jvp"),
-        "passes": [fields(value, form, "name", "tangent", "cotangent") for value in tangent.passes],
-        **fields(tangent, form, v_dot_jvp="number", forward_passes="forward", backward_passes="backward"),
-        "agreement": proof_document(tangent.proof),
-    }
-    return {"jvp": written}
 
 
 def hessian_document(answer: Explained, hessian: Hessian, form: Form) -> dict[str, Any]:
@@ -295,27 +259,41 @@ def hessian_document(answer: Explained, hessian: Hessian, form: Form) -> dict[st
     return {"hessian": written}
 
 
-def descent_document(_: Explained, descent: Descent, form: Form) -> dict[str, Any]:
-    """Return the steps of gradient descent, and where it ended."""
-    written = {
-        "lr": descent.lr,
-        "iterations": descent.asked,
-        "steps": [fields(step, form, "inputs", "value", "grad", "predicted", "actual") for step in descent.steps],
-        **fields(descent, form, "inputs", "value", "ending"),
-    }
-    return {"descent": written}
-
-
 VIEWS: dict[str, Callable[[Explained, Any, Form], dict[str, Any]]] = {
-    "slices": slices_document,
+    "slices": lambda _, slices, form: {
+        f"{kind}s": [fields(part, form, "index", "values") for part in slices if part.kind == kind]
+        for kind in ("row", "column")
+    },
     "tape": tape_document,
-    "steps": steps_document,
-    "one_hot": one_hot_document,
-    "jvp": jvp_document,
+    "steps": lambda _, steps, form: {
+        "steps": [fields(step, form, "rule", "of", "by", "formula", "numbers", "shape", "value") for step in steps]
+    },
+    "one_hot": lambda _, rows, form: {
+        "one_hot": {
+            "calls": [fields(call, form, "index", "grad") for call in rows.calls],
+            "passes": len(rows.calls),
+            "colouring": rows.colouring,
+            "agreement": proof_document(rows.proof),
+        }
+    },
+    "jvp": lambda _, tangent, form: {
+        "jvp": {
+            **fields(tangent, form, "u", value="jvp"),
+            "passes": [fields(value, form, "name", "tangent", "cotangent") for value in tangent.passes],
+            **fields(tangent, form, v_dot_jvp="number", forward_passes="forward", backward_passes="backward"),
+            "agreement": proof_document(tangent.proof),
+        }
+    },
     "hessian": hessian_document,
-    "descent": descent_document,
+    "descent": lambda _, descent, form: {
+        "descent": {
+            **fields(descent, form, "lr", iterations="asked"),
+            "steps": [fields(step, form, "inputs", "value", "grad", "predicted", "actual") for step in descent.steps],
+            **fields(descent, form, "inputs", "value", "ending"),
+        }
+    },
 }
-"""The keys for what an answer was asked for beside the rest."""
+"""What an answer was asked for beside the rest, by its name; slices are under keys of their own."""
 
 MOST_ENTRIES, FEW_ENTRIES = 10_000, 100
 """Entries of an array of an event that are all written: where the events are small, and where they are large."""

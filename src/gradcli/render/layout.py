@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from gradcli.document.model import Mark
 from gradcli.errors.inert import inert
-from gradcli.records import dataclass, replace
-
-if TYPE_CHECKING:
-    from gradcli.document.model import Document
+from gradcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +63,6 @@ def density(letter: str) -> str:
         return ""
     dots = ord(letter) - 0x2800
     return DENSITIES[-(-dots.bit_count() * (len(DENSITIES) - 1) // 8)] if 0 <= dots < 256 else letter
-
-
-def in_letters_of(document: Document, layout: Layout) -> Document:
-    """Return a document in the characters that can be shown."""
-    document = document.with_texts(lambda text: letters_on(text, layout))
-    return document if layout.unicode else replace(document, settings=replace(document.settings, dots="...", near="~="))
 
 
 def letters_on(text: str, layout: Layout) -> str:

@@ -44,6 +44,7 @@ COLOURS = {
 }  # fmt: skip
 """Tones that can be read on light and on dark."""
 CELL = "padding:.15em .7em;white-space:pre;background:none;font-family:monospace"
+BAR = ";border-left:1px solid currentColor"
 
 
 def markdown(document: Document, layout: Layout) -> str:
@@ -138,7 +139,10 @@ def pre(lines: Iterable[str]) -> str:
 def table_html(table: Drawn) -> Iterator[str]:
     """Yield a table, each row in its colour and a line at the left of each block, with what is said beside it below."""
     bars = [k == 0 and b > 0 for b, block in enumerate(table.blocks) for k in range(len(block))]
-    columns = list(zip(table.columns, map(cell_style, table.columns, bars), strict=True))
+    columns = [
+        (column, f"{CELL};text-align:{'right' if column.numbers else 'left'}{BAR if bar else ''}")
+        for column, bar in zip(table.columns, bars, strict=True)
+    ]
     head = "".join(f'<th scope="col" style="{style}">{escape(column.heading)}</th>' for column, style in columns)
     cells = [aligned(column.cells) if column.numbers else column.cells for column in table.columns]
     rows = []
@@ -155,12 +159,6 @@ def table_html(table: Drawn) -> Iterator[str]:
     whole = f'<table style="border-collapse:collapse;margin:.4em 0">{body}</table>'
     yield f'<div style="overflow-x:auto">{whole}</div>'
     yield from remarks_html(table.remarks)
-
-
-def cell_style(column: Texts, bar: bool) -> str:
-    """Return the style of a cell, with a line at its left where a block of columns begins."""
-    side = "right" if column.numbers else "left"
-    return f"{CELL};text-align:{side}{';border-left:1px solid currentColor' if bar else ''}"
 
 
 def css(style: str) -> str:

@@ -17,7 +17,8 @@ from rich.text import Text
 
 from gradcli.document.model import Document, Listing, Settings
 from gradcli.document.sections import figure_of
-from gradcli.render.layout import FILLER, Layout, fold, in_letters_of
+from gradcli.records import replace
+from gradcli.render.layout import FILLER, Layout, fold, letters_on
 from gradcli.render.tables import (
     INDENT,
     TONES,
@@ -66,15 +67,11 @@ def painted(diagnostic: str) -> Text:
     return text
 
 
-def plain_lines(text: Text) -> str:
-    """Return lines without their colours, none with blanks at its end."""
-    return "\n".join(line.rstrip() for line in text.plain.split("\n")) + "\n"
-
-
 def tables(document: Document, layout: Layout) -> Text:
     """Return a document as lines, none longer than the layout's width, but for one name that cannot be broken."""
-    document = in_letters_of(document, layout)
-    lines = [line for section in document.sections for line in section_lines(section, document.settings, layout)]
+    settings = document.settings if layout.unicode else replace(document.settings, dots="...", near="~=")
+    document = document.with_texts(lambda text: letters_on(text, layout))
+    lines = [line for section in document.sections for line in section_lines(section, settings, layout)]
     text = Text("\n").join(lines[1:] if lines and not lines[0].plain else lines)
     return Text().join(text.split(FILLER)) if FILLER in text.plain else text
 

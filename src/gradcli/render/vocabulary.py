@@ -52,18 +52,6 @@ def facts(function: Known) -> list[tuple[str, str]]:
     return [*rows, *([("at a kink", function.kink)] if function.kink else [])]
 
 
-def functions_document(functions: Sequence[Known]) -> dict[str, Any]:
-    """Return functions as a JSON document."""
-    from gradcli import __version__
-
-    return {
-        "schema": 1,
-        "version": __version__,
-        "functions": [entry(function) for function in functions],
-        "error": None,
-    }
-
-
 def entry(function: Known) -> dict[str, Any]:
     """Return one function; what was not looked up is null."""
     example = function.example

@@ -31,7 +31,7 @@ from gradcli.runner.library import (
 )
 from gradcli.runner.python.calls import call_method, find_table
 from gradcli.runner.state import Run
-from gradcli.runner.values import TORCHS, UNBOUND, DType, Foreign, Module, Tensor, kind_of
+from gradcli.runner.values import TORCHS, UNBOUND, Class, DType, Foreign, Module, Tensor, kind_of
 
 FUNCTIONS = (ast.FunctionDef, ast.Lambda, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -402,7 +402,7 @@ def imported_from(run: Run, module: str, name: str) -> Any:
             def refuse(_run: Run, *_: Any, **__: Any) -> Any:
                 raise unknown_member(full)
 
-            return refuse
+            return Class(name, [], dict.fromkeys(("__body__", "__instancecheck__"), refuse), refuse, full)
     note_foreign(run, module if module in SHOWING else root)
     return Foreign(f"{module}.{name}")
 

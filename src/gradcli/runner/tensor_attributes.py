@@ -249,15 +249,12 @@ def to(run: Run, x: Tensor, *arguments: Any, dtype: Any = None, copy: bool = Fal
 
 def dtype_name_of(argument: Any) -> str | None:
     """Return the type that an argument names, None for a device and the like."""
-    last = (
-        argument.name if isinstance(argument, Class) else argument.rpartition(".")[2] if type(argument) is str else ""
-    )
-    if last.endswith("Tensor"):
+    text = argument.name if isinstance(argument, Class) else argument
+    if isinstance(text, str) and text.endswith("Tensor"):
+        last = text.rpartition(".")[2]
         return next((name for name, (title, _) in TITLES.items() if last == f"{title}Tensor"), None)
     if isinstance(argument, str):
-        return argument if argument in (*FLOATS, "int64", "int32", "bool", "int", "float") and argument else None
-    if argument is None or type(argument) in (int, bool, float, tuple):
-        return None
+        return argument if argument in (*FLOATS, "int64", "int32", "bool", "int", "float") else None
     return dtype_name(None, argument) if isinstance(argument, DType | Class) else None  # type: ignore[arg-type]
 
 

@@ -163,23 +163,6 @@ for _name, _operator in OPERATORS.items():
     )
 
 
-@native("autograd.holomorphic_grad")
-def holomorphic_grad(run: Run, *_: Any, **__: Any) -> Any:
-    """Refuse complex numbers."""
-    raise run.refuse("complex numbers are not part of gradcli")
-
-
-@native("autograd.multigrad_dict")
-def multigrad_dict(run: Run, fun: Any) -> Made:
-    """Return the function that gives a dictionary of the gradients by all parameters."""
-
-    def run_it(run: Run, *arguments: Any) -> Any:
-        names = parameter_names(fun)[: len(arguments)]
-        return dict(zip(names, GRADIENT(run, fun, tuple(range(len(arguments))))(run, *arguments), strict=True))
-
-    return Made(run_it, fun)
-
-
 # ---- autograd.extend
 class Primitive:
     """A function whose derivatives the user gives."""
@@ -230,8 +213,6 @@ TABLE |= {
         "extend.primitive", "primitive", "core.primitive",
     )},
     "autograd.checkpoint": lambda run, fun: fun,
-    "autograd.extend.defgrad": lambda run, fun, maker, argnum=0: fun.rules.__setitem__(argnum, maker),
-    "autograd.grad_named": lambda run, fun, argname: GRADIENT(run, fun, parameter_names(fun).index(argname)),
 }  # fmt: skip
 
 

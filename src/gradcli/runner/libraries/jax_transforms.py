@@ -620,16 +620,3 @@ def maker(kind: type[Custom]) -> Any:
 
 
 TABLE["jax.custom_vjp"], TABLE["jax.custom_jvp"] = maker(CustomVjp), maker(CustomJvp)
-
-
-@native("jax.custom_gradient")
-def custom_gradient(run: Run, fun: Any) -> Any:
-    """Return a function that gives its backward pass along with its value."""
-    made = CustomVjp(lambda run, *xs: run.call(fun, list(xs))[0])
-
-    def backward(run: Run, pull: Any, g: Any) -> Any:
-        parts = run.call(pull, [g])
-        return parts if isinstance(parts, tuple) else (parts,)
-
-    made.rules = (lambda run, *xs: tuple(run.call(fun, list(xs))), backward)
-    return made

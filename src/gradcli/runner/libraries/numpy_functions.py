@@ -237,11 +237,6 @@ def as_array(run: Run, x: Any) -> Tensor:
     return run.array_of(x, "numpy")
 
 
-def spaced(run: Run, num: int, endpoint: Any) -> Any:
-    """Return numbers an equal distance apart from 0 to 1."""
-    return by_numpy(run, lambda: np.linspace(0.0, 1.0, num, endpoint=bool(endpoint)))
-
-
 def line(
     run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
     axis: int = 0,
@@ -249,19 +244,13 @@ def line(
     """Return numbers an equal distance apart, as ``linspace`` does."""
     del dtype
     span = run.operate("-", stop, start)
-    parts = spaced(run, num, endpoint)
+    parts = by_numpy(run, lambda: np.linspace(0.0, 1.0, num, endpoint=bool(endpoint)))
     run.meter.charge(parts.size * int(np.size(span.value)))
     steps = from_real(run, parts.reshape(-1, *(1,) * len(span.shape)))
     made = run.operate("+", start, run.operate("*", steps, span))
     if axis:
         made = run.function("np.moveaxis", made, 0, axis)
     return (made, run.operate("/", span, num - 1 if endpoint else num)) if retstep else made
-
-
-def powers(run: Run, start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Any:
-    """Return numbers of equal quotients, as ``geomspace`` does."""
-    steps = from_real(run, spaced(run, num, endpoint))
-    return run.operate("*", start, run.operate("**", run.operate("/", stop, start), steps))
 
 
 def steps_from(run: Run, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
@@ -296,45 +285,6 @@ def distinct(run: Run, x: Any, return_index: bool = False, **options: Any) -> An
     numbers = entries_at(run, x, made[1])
     others = [from_real(run, part) for part in made[1 if return_index else 2 :]]
     return (numbers, *others) if others else numbers
-
-
-def parted(run: Run, x: Any, kth: Any, axis: int = -1) -> Any:
-    """Return an array with what is smaller before entry ``kth``, as ``partition`` does."""
-    x = as_array(run, x)
-    order = by_numpy(run, lambda: np.argpartition(to_real(run, x), kth, axis))
-    return run.function("np.take_along_axis", x, from_real(run, order), axis)
-
-
-def split_whole(run: Run, x: Any) -> Any:
-    """Return the fractions and the whole parts, as ``modf`` does."""
-    whole = from_real(run, np.trunc(to_real(run, x)))
-    return run.operate("-", x, whole), whole
-
-
-def split_powers(run: Run, x: Any) -> Any:
-    """Return numbers as fractions and powers of two, as ``frexp`` does."""
-    exponents = np.frexp(to_real(run, x))[1]
-    return scaled(run, x, -exponents), from_real(run, exponents)
-
-
-def scaled(run: Run, x: Any, exponents: Any) -> Any:
-    """Return numbers times powers of two, as ``ldexp`` does."""
-    return run.operate("*", x, from_real(run, np.ldexp(1.0, exponents)))
-
-
-def neighbour(run: Run, x: Any, y: Any) -> Any:
-    """Return the double next to each number, as ``nextafter`` does."""
-    given = to_real(run, x)
-    return run.operate("+", x, from_real(run, np.nextafter(given, to_real(run, y)) - given))
-
-
-def chosen(run: Run, places: Any, choices: Any, **_: Any) -> Any:
-    """Return for each place the entry of the choice that it names, as ``choose`` does."""
-    parts = choices if isinstance(choices, list | tuple) else run.take(choices)
-    made, numbers = parts[-1], as_array(run, places)
-    for k, part in reversed(list(enumerate(parts[:-1]))):
-        made = run.function("np.where", run.operate("==", numbers, k), part, made)
-    return made
 
 
 def interpolated(run: Run, x: Any, xp: Any, fp: Any, **options: Any) -> Any:
@@ -415,13 +365,11 @@ def write_traced(run: Run, name: str, x: Tensor, arguments: tuple[Any, ...], nam
 
 
 TRACED: dict[str, Callable[..., Any]] = {
-    "linspace": line, "geomspace": powers, "arange": steps_from, "bincount": counts, "unique": distinct,
-    "partition": parted, "modf": split_whole, "frexp": split_powers, "nextafter": neighbour, "choose": chosen,
-    "interp": interpolated, "polyval": polynomial, "block": blocks,
+    "linspace": line, "arange": steps_from, "bincount": counts, "unique": distinct, "interp": interpolated,
+    "polyval": polynomial, "block": blocks,
     "logspace": lambda run, start, stop, num=50, endpoint=True, base=10.0: run.operate(
         "**", base, line(run, start, stop, num, endpoint)
     ),
-    "ldexp": lambda run, x, exponents: scaled(run, x, to_real(run, exponents)),
     "extract": lambda run, condition, x: entries_at(run, x, np.flatnonzero(np.asarray(to_real(run, condition)))),
     "compress": lambda run, condition, x, **named: run.function(
         "np.compress", from_real(run, np.asarray(to_real(run, condition), np.bool_)), x, **named

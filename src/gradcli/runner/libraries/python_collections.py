@@ -46,15 +46,6 @@ for _kind, _make in MAKERS.items():
     COLLECTIONS[_kind].make = _make
 
 
-@native("collections.ChainMap")
-def chain_map(run: Run, *maps: Any) -> dict[Any, Any]:
-    """Return the entries of several dictionaries, those of the first before all."""
-    made: dict[Any, Any] = {}
-    for one in reversed(maps):
-        made.update(one)
-    return made
-
-
 def tuple_class(name: str, fields: list[str], defaults: list[Any], members: dict[str, Any]) -> Class:
     """Return a class of tuples with names."""
     optional = dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True))
@@ -385,7 +376,7 @@ def enum_body(run: Run, name: str, bases: list[Class], members: dict[str, Any]) 
         if isinstance(value, Auto):
             own = made.find("_generate_next_value_")
             shown = [key, 1, len(counted), counted]
-            value = next_value(counted, made) if own is UNBOUND else run.call(own, shown)  # noqa: PLW2901
+            value = next_value(counted) if own is UNBOUND else run.call(own, shown)  # noqa: PLW2901
         counted.append(value)
         same = next((one for one in entries.values() if equal(run, one.fields["value"], value)), None)
         entry = same or new_object(made)
@@ -399,12 +390,9 @@ def enum_body(run: Run, name: str, bases: list[Class], members: dict[str, Any]) 
     return made
 
 
-def next_value(counted: list[Any], kind: Class) -> Any:
+def next_value(counted: list[Any]) -> Any:
     """Return what ``auto()`` stands for."""
-    numbers = [value for value in counted if isinstance(value, int)]
-    if kind.is_a(FLAG):
-        return 1 if not numbers else 1 << max(numbers).bit_length()
-    return max(numbers, default=0) + 1
+    return max([value for value in counted if isinstance(value, int)], default=0) + 1
 
 
 def enum_entry(run: Run, kind: Class, value: Any) -> Any:
@@ -437,38 +425,12 @@ def of_values(base: Class) -> dict[str, Any]:
     return made | {"__instanceof__": base}
 
 
-def flag_operators() -> dict[str, Any]:
-    """Return the operators of flags: they make other flags of the class."""
-
-    def combined(run: Run, kind: Class, value: int) -> Instance:
-        same = next((one for one in kind.find("__members__").values() if one.fields["value"] == value), None)
-        if same is None:
-            same = new_object(kind)
-            names = [n for n, one in kind.find("__members__").items() if one.fields["value"] & value]
-            same.fields = {"name": "|".join(names) or "0", "value": value}
-        return same
-
-    return {
-        "__or__": lambda run, me, other: combined(run, me.kind, bare(me) | bare(other)),
-        "__and__": lambda run, me, other: combined(run, me.kind, bare(me) & bare(other)),
-        "__xor__": lambda run, me, other: combined(run, me.kind, bare(me) ^ bare(other)),
-        "__contains__": lambda run, me, other: bare(other) & bare(me) == bare(other),
-        "__bool__": lambda run, me: bool(bare(me)),
-        "__eq__": lambda run, me, other: (
-            isinstance(other, Instance) and other.kind is me.kind and bare(me) == bare(other)
-        ),
-        "__hash__": lambda run, me: hash(bare(me)),
-    }
-
-
 ENUM_MEMBERS = {"__body__": enum_body, "__format__": lambda run, me, spec: format_value(run, to_str(run, me), spec)}
 ENUM = Class("Enum", [], ENUM_MEMBERS, enum_entry, qualified="enum.Enum")
-FLAG = Class("Flag", [ENUM], flag_operators(), qualified="enum.Flag")
 INT_ENUM = Class("IntEnum", [ENUM], of_values(INT), qualified="enum.IntEnum")
 TABLE |= {
     "enum.Enum": ENUM, "enum.IntEnum": INT_ENUM, "enum.StrEnum": Class("StrEnum", [ENUM], of_values(STR) | {
         "_generate_next_value_": lambda run, key, *_: key.lower()}, qualified="enum.StrEnum"),
-    "enum.Flag": FLAG, "enum.IntFlag": Class("IntFlag", [FLAG], {}, qualified="enum.IntFlag"),
     "enum.auto": lambda run: Auto(), "enum.unique": lambda run, kind: kind,
     "enum.EnumMeta": Class("EnumMeta", [], {}), "enum.EnumType": Class("EnumType", [], {}),
 }  # fmt: skip

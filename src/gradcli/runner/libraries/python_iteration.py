@@ -12,7 +12,7 @@ from gradcli.runner.library import TABLE, Setting, Within, attributes_of, native
 from gradcli.runner.numpy_values import COMPARED, METHODS
 from gradcli.runner.python.builtins import sorted_
 from gradcli.runner.python.containers import iterate, put, subscript, take
-from gradcli.runner.python.operators import contains, equal, hashable, negative, operate, truth, untraced
+from gradcli.runner.python.operators import contains, equal, hashable, negative, operate, truth
 from gradcli.runner.python.statements import fits
 from gradcli.runner.state import Run
 from gradcli.runner.values import UNBOUND, Class, Closure, Context, Instance, Named, Property
@@ -116,30 +116,6 @@ def accumulate(run: Run, items: Any, func: Any = None, *, initial: Any = None) -
     for item in walk:
         total = operate(run, "+", total, item) if func is None else run.call(func, [total, item])
         yield total
-
-
-@native("itertools.groupby")
-@over
-def groupby(run: Run, items: Any, key: Any = None) -> Iterator[Any]:
-    """Yield neighbours of one key together."""
-    group: list[Any] = []
-    last: Any = UNBOUND
-    for item in iterate(run, items):
-        mark = item if key is None else run.call(key, [item])
-        if last is not UNBOUND and not equal(run, mark, last):
-            yield last, iter(group)
-            group = []
-        group.append(item)
-        last = mark
-    if group:
-        yield last, iter(group)
-
-
-@native("itertools.tee")
-def tee(run: Run, items: Any, n: int = 2) -> tuple[Any, ...]:
-    """Return several walks over the same items."""
-    run.bound(n, "a list has too many items")
-    return itertools.tee(iterate(run, items), n)
 
 
 @native("itertools.batched")
@@ -262,43 +238,6 @@ def cached_property(run: Run, function: Any) -> Property:
         return me.fields[name]
 
     return Property(read, lambda run, me, value: me.fields.__setitem__(name, value))
-
-
-@native("functools.total_ordering")
-def total_ordering(run: Run, kind: Class) -> Class:
-    """Give a class the comparisons that it lacks, by the one that it has."""
-    words = ("lt", "le", "gt", "ge")
-    root = next((word for word in words if f"__{word}__" in kind.members), None)
-    if root is None:
-        run.fail("ValueError", "must define at least one ordering operation: < > <= >=")
-    for word in words:
-        if f"__{word}__" not in kind.members:
-            kind.members[f"__{word}__"] = derived(root or "lt", word)
-    return kind
-
-
-def derived(root: str, word: str) -> Any:
-    """Return a comparison by another one and by ``==``, each by its word: ``lt``, ``le``, ``gt`` or ``ge``."""
-    turned = root[0] != word[0]
-    is_strict = (root[1] == "t") is not turned
-
-    def compare(run: Run, me: Instance, other: Any) -> Any:
-        made = run.call(me.kind.find(f"__{root}__"), [me, other])
-        if made is NotImplemented:
-            return made
-        holds = truth(run, made) is not turned
-        if is_strict == (word[1] == "t"):
-            return holds
-        return holds or equal(run, me, other) if is_strict else holds and not equal(run, me, other)
-
-    return compare
-
-
-@native("functools.cmp_to_key")
-def cmp_to_key(run: Run, function: Any) -> Any:
-    """Return a key by which ``sorted`` compares with a function."""
-    key = functools.cmp_to_key(lambda a, b: untraced(run.call(function, [a, b])))
-    return lambda run, item: key(item)
 
 
 TABLE |= {

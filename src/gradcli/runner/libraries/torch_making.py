@@ -343,13 +343,6 @@ def randint(run: Run, g: Generator, dtype: str | None, low: Any, high: Any = Non
     return g.randint(low, high, lengths(run, (size,)), dtype or "int64"), dtype or "int64"
 
 
-def randint_like(run: Run, g: Generator, dtype: str | None, x: Tensor, low: Any, high: Any = None) -> tuple[Any, str]:
-    """Draw integers in the shape of a tensor."""
-    first, end = (0, low) if high is None else (low, high)
-    kind = dtype or x.dtype
-    return as_it_lies(x, lambda lying: g.randint(first, end, lying.shape, kind)), kind
-
-
 def normal(run: Run, g: Generator, dtype: str | None, mean: Any, std: Any = 1.0, size: Any = None) -> tuple[Any, str]:
     """Draw normal numbers with means and deviations."""
     middle, width = (np.array(p.value) if isinstance(p, Tensor) else p for p in (mean, std))
@@ -394,16 +387,22 @@ def of_lengths(draw: str) -> Numbers:
     return run_it
 
 
-def in_shape(draw: Callable[[Generator, Lying, str], Any]) -> Numbers:
-    """Return a draw in the shape of a tensor, of its type or another."""
-    return lambda run, g, dtype, x: (as_it_lies(x, lambda lying: draw(g, lying, dtype or x.dtype)), dtype or x.dtype)
+def in_shape(draw: Callable[..., Any]) -> Numbers:
+    """Return a draw in the shape of a tensor, of its type or another; integers lie within bounds."""
+    return lambda run, g, dtype, x, *low, **high: (
+        as_it_lies(x, lambda lying: draw(g, lying, dtype or x.dtype, *low, **high)),
+        dtype or x.dtype,
+    )
 
 
 DRAWS: dict[str, Numbers] = {
     "rand": of_lengths("rand"), "randn": of_lengths("randn"), "rand_like": in_shape(
         lambda g, x, dtype: g.rand(x.shape, dtype)
     ), "randn_like": in_shape(lambda g, x, dtype: g.normal(x.shape, dtype=dtype, contiguous=x.contiguous)),
-    "randint": randint, "randint_like": randint_like, "normal": normal,
+    "randint_like": in_shape(lambda g, x, dtype, low, high=None: (
+        g.randint(*((0, low) if high is None else (low, high)), x.shape, dtype)
+    )),
+    "randint": randint, "normal": normal,
     "bernoulli": bernoulli, "poisson": poisson, "randperm": randperm, "multinomial": multinomial,
 }  # fmt: skip
 for _name, _draw in DRAWS.items():

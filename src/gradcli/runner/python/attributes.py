@@ -161,6 +161,8 @@ def of_class(run: Run, base: Class, name: str) -> Any:
         return OF_CLASSES[base.name, name]
     if base.metaclass is not None and (member := base.metaclass.find(name)) is not UNBOUND:
         return bound(run, base, base.metaclass, member)
+    if base.make is not None and base.make is base.find("__body__"):
+        base.make(run)  # it stands for what gradcli does not have, and refuses all alike
     is_enum = base.find("__members__") is not UNBOUND
     return run.fail("AttributeError", name if is_enum else f"type object '{base.name}' has no attribute '{name}'")
 
