@@ -152,12 +152,11 @@ def bad_entry(run: Run, item: Any, library: str) -> Any:
     raise run.refuse(f"arrays of {run.type_name(item)} are not part of gradcli")
 
 
-def remember_call(run: Run, made: Any, called: Fused) -> Any:
-    """Keep with the nodes that a call made what was called, and return what it gave."""
+def remember_call(run: Run, made: Any, called: Fused) -> None:
+    """Keep with the nodes that a call made what was called."""
     for one in made if isinstance(made, tuple) else (made,):
         if isinstance(one, Tensor) and one.active and one.node.index >= called.first:
             run.fused[one.node] = called
-    return made
 
 
 def cast(run: Run, x: Tensor, dtype: str) -> Tensor:
@@ -167,8 +166,9 @@ def cast(run: Run, x: Tensor, dtype: str) -> Tensor:
     if category(dtype) == 2 and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.shaping import CLONE
 
-        called = Fused(run.count, "_to_copy", [x.node])
-        return remember_call(run, Tensor(run.f(CLONE, x.node), dtype, x.library, "_to_copy"), called)
+        first, made = run.count, Tensor(run.f(CLONE, x.node), dtype, x.library, "_to_copy")
+        remember_call(run, made, Fused(first, "_to_copy", [x.node]))
+        return made
     return Tensor(as_dtype(np.asarray(x.value), dtype), dtype, x.library)
 
 
