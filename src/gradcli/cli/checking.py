@@ -81,7 +81,9 @@ def answer_check(env: Environment, typed: Typed) -> Check:
     expect = typed["expect"] or []
     claims = claims_asked(env, asked, expect)
     if claims is None:
-        function = checked_function(asked)
+        from gradcli.explanation.evaluation import without_labels
+
+        function = without_labels(checked_function(asked), asked.values)
         wanted: Any = [expectation(env, asked, text, function.differentiated) for text in expect]
     else:
         function, wanted = claims.function, claims.typed
