@@ -537,7 +537,8 @@ def stand(
 
 def without_labels(function: Function, values: Mapping[str, Any], run: Run | None = None) -> Function:
     """Return a formula by what is no position and no class at a point: integers that only choose are constants."""
-    integers = [name for name, value in values.items() if np.asarray(detached(value)).dtype.kind in "iu"]
+    inputs = {name: value for name, value in values.items() if name in function.program.inputs}
+    integers = [name for name, value in inputs.items() if np.asarray(detached(value)).dtype.kind in "iu"]
     if function.wrt is not None or function.program.is_script or not integers:
         return function
     try:
