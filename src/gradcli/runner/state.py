@@ -409,14 +409,16 @@ class Run:
             self.write(base, put_into(f, old, made, Selection(chosen, np.shape(value_of(made)))), first, "CopySlices")
         view.shown = base.node  # type: ignore[attr-defined]  # a result from now on, which is read anew
 
-    def refuse_overlap(self, target: Tensor, operands: Sequence[Any], key: Any = ..., copied: bool = False) -> None:
+    def refuse_overlap(
+        self, target: Tensor, operands: Sequence[Any], key: Any = ..., copied: bool = False, expanded: bool = False
+    ) -> None:
         """Raise what PyTorch raises for a write to entries of a tensor that reads a part of them.
 
-        ``copied`` says that an operand is written as it is.
+        ``copied`` says that an operand is written as it is, and ``expanded`` that it gets the shape before.
         """
         for x in operands if target.library == "torch" else ():
             if isinstance(x, Tensor) and x is not target and x.root is target.root:
-                how = overlap(places_in(target)[as_view(key)], places_in(x), copied)
+                how = overlap(places_in(target)[as_view(key)], places_in(x), copied, expanded)
                 if how == "refused":
                     self.fail_as("part of it read")
                 if how:

@@ -8,7 +8,7 @@ from weakref import WeakSet, ref
 import numpy as np
 
 from gradcli.engine.graph import NODES
-from gradcli.ops.declare import value_of
+from gradcli.ops.declare import saved_here, value_of
 from gradcli.ops.joining import PUT
 from gradcli.runner import printing
 from gradcli.runner.backward import GradFn
@@ -33,6 +33,7 @@ from gradcli.runner.values import (
     Rest,
     Size,
     Tensor,
+    View,
     category,
     extra_of,
 )
@@ -186,16 +187,20 @@ def set_data(run: Run, x: Tensor, value: Any) -> Tensor:
     if is_leaf:
         note(run, "update", x)
         run.by_leaf.pop(old.index, None)
-    is_inner = x.active and not is_leaf
+    is_inner, memory = x.active and not is_leaf, x
     x.made_by = run.grad_fn_name(x) if is_inner else x.made_by
+    if isinstance(x, View) and not is_inner:  # it shows another's memory no longer
+        memory = Tensor(numbers, x.dtype, x.library)
+        memory.version, x.base, x.look = x.version, memory, lambda node: node
     x.node = run.overwritten(old, numbers) if is_inner and np.shape(numbers) == old.shape else numbers
     if is_leaf:
         run.enter_leaf(x)
     if isinstance(value, Tensor):
-        x.dtype = value.dtype
-        share(x, value)
-    if type(old) in NODES and run.held.live and not is_inner:  # what was saved of it for backward is the tensor itself
-        old.value = value_of(x.node)
+        x.dtype = memory.dtype = value.dtype
+        share(memory, value)
+    if type(old) in NODES and run.held.live:  # what was saved of it for backward is the tensor itself, or an output
+        flows = tuple([k in old.links for k in range(len(old.arguments))]) if is_inner else ()
+        old.value = old.value if is_inner and saved_here(old.op, flows).output else value_of(x.node)
     return x
 
 
