@@ -10,12 +10,11 @@ WITH_CLASSES = cases("class_targets.toml")["WITH_CLASSES"]  # program, its input
 
 
 @pytest.mark.parametrize(("program", "inputs"), WITH_CLASSES)
-def test_classes_that_are_differentiated_too_have_no_gradient(program, inputs):
+def test_classes_are_not_differentiated(program, inputs):
     found = gradcli.explain(program, inputs=inputs)
     assert found.agreement.verdict == "agree", found.notes
-    assert not np.any(found.grad["t"])
-    said = "y does not depend on t: its gradient is 0, and PyTorch leaves t.grad None"
-    assert any(note.message.startswith(said) for note in found.notes)
+    assert "t" not in found.grad
+    assert not any("depend on t" in note.message for note in found.notes)
     assert "integers-as-floats" not in [note.kind for note in found.notes]
     alone = gradcli.explain(program, inputs=inputs, wrt="x")
     np.testing.assert_array_equal(found.grad["x"], alone.grad["x"])

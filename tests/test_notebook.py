@@ -56,6 +56,7 @@ MAGICS = {  # what is typed, and how what is printed ends
     "%gradcli {'a': x}['a']**2 --x '3.0'": "{'x': 6.0}",
     "%%gradcli --x 3. --wrt x\nx**2": "{'x': 6.0}",
     "%gradcli x --t": "has no other options\nhelp: for example %%gradcli x='1, 2' v=1,10; for the others !gradcli",
+    "%%gradcli\nimport torch\nW = torch.tensor(5., requires_grad=True)\n(W**2).backward()": "{'W': 10.0}",
     "%gradcli sinn(x) --x 2": "error: unknown function 'sinn'\n  |\n1 | sinn(x)\n  | ^^^^\nhelp: did you mean 'sin'?",
 }
 

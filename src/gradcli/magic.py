@@ -29,12 +29,13 @@ def explain_cell(line: str, cell: str, variables: dict[str, Any]) -> Explanation
 
     ``line`` gives variables, v and names to differentiate by: ``x=1,2 v=1,10 wrt=x``, or ``--x 1,2 --v 1,10`` as on the
     command line. A value that is a name is a variable of the notebook, ``variables``; so is any variable that the line
-    leaves out.
+    leaves out and no line of the cell assigns.
     """
     texts = given_values(line)
     v, wrt = texts.pop("v", None), texts.pop("wrt", None)
     values = {name: value_of(text, name, variables) for name, text in texts.items()}
-    needed = Function(cell, given=values).inputs
+    program = Function(cell, given=values).program
+    needed = program.free if program.is_script else program.inputs
     values |= {name: variables[name] for name in needed if name not in values and name in variables}
     names = None if wrt is None else [name.strip() for name in wrt.split(",")]
     return explain(cell, v=None if v is None else value_of(v, "v", variables), wrt=names, inputs=values)

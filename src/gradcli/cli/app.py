@@ -68,7 +68,7 @@ def refuse_mistakes(command: str, words: Words) -> None:
 def are_variables(unknown: Mapping[str, str | None], program: str | None) -> bool:
     """Return whether flags that are no options are names in the program, each with a value."""
     return program is not None and all(
-        value is not None and flag.isascii() and names(program, flag[2:]) for flag, value in unknown.items()
+        value is not None and names(program, flag[2:]) for flag, value in unknown.items()
     )
 
 
@@ -79,8 +79,6 @@ def refuse_words(command: str, words: Words, program: str | None) -> None:
     for flag in words.unknown:
         if not flag[2:].isidentifier():
             raise mistakes.no_option(flag, None, command, program) or mistakes.no_such(flag, command)
-        if not flag.isascii():
-            raise mistakes.foreign(flag)
     mistakes.refuse_operands(command, words.operands, words.before)
     for flag, value in words.unknown.items():
         wrong = mistakes.no_option(flag, value, command, program)

@@ -31,6 +31,7 @@ from gradcli.cli.request import (
 from gradcli.errors import Budget, GradcliError, Place, Span
 from gradcli.errors.hints import did_you_mean
 from gradcli.errors.inert import inert
+from gradcli.explanation.evaluation import Function, without_labels
 from gradcli.interface import Check, claims_of
 from gradcli.language.values import FILE, read_value
 from gradcli.records import dataclass
@@ -39,7 +40,6 @@ from gradcli.render.data import dump
 if TYPE_CHECKING:
     from gradcli.checking.claims import Claims
     from gradcli.cli.output import Environment, Printing
-    from gradcli.explanation.evaluation import Function
 
 MOST_POINTS = 1_000
 LONGEST = 400
@@ -81,7 +81,7 @@ def answer_check(env: Environment, typed: Typed) -> Check:
     expect = typed["expect"] or []
     claims = claims_asked(env, asked, expect)
     if claims is None:
-        function = checked_function(asked)
+        function = without_labels(checked_function(asked), asked.values)
         wanted: Any = [expectation(env, asked, text, function.differentiated) for text in expect]
     else:
         function, wanted = claims.function, claims.typed

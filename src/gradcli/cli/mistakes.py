@@ -246,14 +246,6 @@ def quoted(operands: list[str]) -> str:
     return " ".join(words)
 
 
-def foreign(flag: str) -> GradcliError:
-    """Return the error for a flag whose name is not ASCII, with the name spelled out."""
-    from gradcli.language.misread import in_ascii
-
-    hint = f"call it --{in_ascii(flag[2:])}, in the program too"
-    return GradcliError("option", f"variables have ASCII names, not {flag}", hint=hint)
-
-
 def no_command(word: str, function: bool, file: bool) -> GradcliError:
     """Return the error for a first word that is no command; it may be the name of a ``function``, or of a ``file``."""
     command = next((command for command, words in CALLED.items() if word.lower() in (command, *words)), None)

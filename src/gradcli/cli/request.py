@@ -162,7 +162,7 @@ def assignment(item: str) -> tuple[str, str]:
     """Return ``NAME=VALUE`` as a name and a text; raises ``option``."""
     name, equals, value = item.partition("=")
     name = name.strip()
-    if not equals or not name.isidentifier() or not name.isascii() or name.startswith("__"):
+    if not equals or not name.isidentifier() or name.startswith("__"):
         raise GradcliError("option", f"'{item[:40]}' is not NAME=VALUE", hint="for example --set x=1,2")
     return name, value
 

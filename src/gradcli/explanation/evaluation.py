@@ -15,7 +15,7 @@ from gradcli.engine.naming import numbered, output_name
 from gradcli.engine.reverse import backward, cotangents
 from gradcli.errors import Budget, GivenUp, GradcliError, Place
 from gradcli.errors.hints import MisshapenV, MissingInputs, OwnInputs, did_you_mean, short_array
-from gradcli.explanation.notes import note_backward, note_own, note_run, refuse_integers
+from gradcli.explanation.notes import note_backward, note_own, note_run, refuse_integers, wanting_floats
 from gradcli.explanation.results import Dust, Gradient, sum_of
 from gradcli.language.program import Program, compile_program, own_inputs, with_output
 from gradcli.language.values import Cotangent, all_finite, as_array, detached, each_call, read_v, require_finite
@@ -508,6 +508,9 @@ def stand(
     try:
         values = filled(program, values)
         run = run or function.evaluate(values, record, strict)
+        moved = without_labels(function, values, run)
+        if moved is not function:
+            return stand(moved, values, calls, strict, record)
         names, shape = run.names, run.value.shape
         resets: frozenset[int] = frozenset()
         as_run = all(v is None for v in calls) and program.is_script and bool(program.vs)
@@ -530,6 +533,21 @@ def stand(
         whole = run if record else function.evaluate(values, strict=strict)  # all that the integers are used for
         refuse_integers(integers, whole.graph, whole.variables)
     return Run(function, run.graph, run.output, run.variables, seeds, integers, resets, as_run)
+
+
+def without_labels(function: Function, values: Mapping[str, Any], run: Run | None = None) -> Function:
+    """Return a formula by what is no position and no class at a point: integers that only choose are constants."""
+    inputs = {name: value for name, value in values.items() if name in function.program.inputs}
+    integers = [name for name, value in inputs.items() if np.asarray(detached(value)).dtype.kind in "iu"]
+    if function.wrt is not None or function.program.is_script or not integers:
+        return function
+    try:
+        run = run or function.evaluate(filled(function.program, {**values}))
+    except GradcliError:  # what evaluates it next says where
+        return function
+    labels = {*integers} - {*wanting_floats(integers, run.graph, run.variables)}
+    rest = [name for name in function.inputs if name not in labels]
+    return Function.of_program(function.program, rest) if labels and rest else function
 
 
 MOST_SPELLED = 6

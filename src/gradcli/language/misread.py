@@ -116,14 +116,6 @@ def ascii_for(character: str) -> str | None:
     return "write a blank" if character.isspace() else "leave it out" if is_empty else None
 
 
-def in_ascii(name: str) -> str:
-    """Return a name in ASCII: Greek letters spelled out, others without their accents."""
-    import unicodedata
-
-    bare = (unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode() for character in name)
-    return "".join(greek_name(character) or plain or "_" for character, plain in zip(name, bare, strict=True))
-
-
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _FINITE = "every entry is a finite number"
 _DECIMAL = "the decimal point is a point, and digits are not grouped: write 1234.5"

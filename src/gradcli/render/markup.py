@@ -208,8 +208,17 @@ class Piece(NamedTuple):
 
 
 def escaped_in_latex(text: str) -> str:
-    """Return a text that LaTeX prints as it stands, whatever stands in it; what it cannot print is a question mark."""
-    return "".join(TEXT.get(sign, sign if " " <= sign <= "\x7e" else "?") for sign in text)
+    """Return a text that LaTeX prints as it stands, with the letters that XeLaTeX has; any other sign is a ?."""
+    greek = {sign: rf"\ensuremath{{{greek_letter(sign)}}}" for sign in text if greek_letter(sign)}
+    kept = {sign for sign in text if " " <= sign <= "\x7e" or (not sign.isascii() and f"a{sign}".isidentifier())}
+    return "".join(TEXT.get(sign) or greek.get(sign, sign if sign in kept else "?") for sign in text)
+
+
+def greek_letter(word: str) -> str:
+    """Return LaTeX's name of a Greek letter, or of one that is spelled out; nothing for another word."""
+    named = greek_name(word) if len(word) == 1 and ("α" <= word <= "ω" or word in "ΓΔΘΛΞΠΣΦΨΩ") else word
+    letter = named.replace("lam", "lambda") if named in GREEK else ""
+    return letter and "\\" + (letter.capitalize() if word.isupper() else letter)
 
 
 def formula(text: str, axes: Axes = lambda _: None) -> str:
@@ -321,9 +330,8 @@ def transposed(node: ast.expr) -> ast.expr:
 def name(text: str) -> str:
     """Return a name: ``W1`` as W with an index, one letter in italics, a longer one upright."""
     letters, digits = re.fullmatch(r"(.*?)(?:_?(\d+))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
-    greek = letters in GREEK and letters.replace("lam", "lambda")
-    base = rf"\{greek}" if greek else letters if len(letters) == 1 and letters.isalpha() else ""
-    base = base or rf"\mathrm{{{escaped_in_latex(letters or text)}}}"
+    base = greek_letter(letters) or (letters if len(letters) == 1 and letters.isascii() and letters.isalpha() else "")
+    base = base or rf"\{'mathrm' if text.isascii() else 'text'}{{{escaped_in_latex(letters or text)}}}"
     return rf"{base}_{{{digits}}}" if digits and letters else base
 
 

@@ -230,36 +230,41 @@ class Noting:
     def __init__(self) -> None:
         self.draws: list[tuple[Event, list[ref[Tensor]]]] = []
         self.pending: Event | None = None
+        self.within: Frame | None = None
         self.called: WeakKeyDictionary[Tensor, str] = WeakKeyDictionary()
         self.drawn: dict[int, int] = {}
         self.inner: dict[str, None] = {}
         self.constant: WeakKeyDictionary[Tensor, int] = WeakKeyDictionary()
 
 
-def entry(run: Any) -> str:
-    """Return the function of a library that the script's line has called; empty where its own code runs."""
-    name = ""
-    for code, _ in reversed(run.frames):
+def entry(run: Any) -> tuple[str, Frame | None]:
+    """Return the function of a library that the script's line has called, and its frame; empty in its own code."""
+    name, within = "", None
+    for code, frame in reversed(run.frames):
         if code.listed:
-            return name
-        name = code.name
-    return name
+            break
+        name, within = code.name, frame
+    return name, within
 
 
 def note(run: Any, kind: str, leaf: Tensor) -> None:
     """Note that the line zeroes the gradient of a leaf, or writes its numbers anew."""
-    if run.replay is not None or (run.quiet and entry(run) not in BY_LIBRARY[kind]):
+    function, within = entry(run)
+    if run.replay is not None or (run.quiet and function not in BY_LIBRARY[kind]):
         return
     noting: Noting = run.noting
     if kind == "update" and noting.draws and any(one() is leaf for one in noting.draws[-1][1]):
         return
     name = noting.called.get(leaf) or run.name_of(leaf) or ""
     before = noting.pending
-    if before is not None and (before.kind, before.line) == (kind, run.line) and name not in before.names:
-        if name and len(before.names) < MOST_NAMED:
+    again = name in before.names if before is not None else False
+    one_step = within is not None and within is noting.within  # an optimizer may write a leaf in several statements
+    if before is not None and (before.kind, before.line) == (kind, run.line) and (one_step or not again):
+        if name and not again and len(before.names) < MOST_NAMED:
             before.names.append(name)
         return
     settle(run)
+    noting.within = within
     noting.pending = Event(kind, run.line, names=[name] if name else [])
 
 

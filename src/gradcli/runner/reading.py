@@ -20,7 +20,7 @@ WORDS = re.compile(
     r"jacrev|jacfwd|vjp|jvp|Variable|Parameter|manual_seed|append|grad|hessian|jacobian|value_and_grad|vmap|global|"
     r"lr_scheduler|optim)\b"
     r"|[{]|\bf[\"']|>>>|In \[|```|:=|\bfor\b.*\bin\b|\w: *\w+ *="
-    r"|\bnn\.[A-Z]|=\s*[\[(]"
+    r"|\bnn\.[A-Z]|=\s*[\[(]|=\s*\w+\s*="
 )
 """What a script may hold. A text with none of it is a formula, and no parser looks at it for that."""
 PASTED = r"^\s*(?:import|from|def|class)\s|\.backward\(|^\s*>>> |^In \[\d*\]|^\s*```"
@@ -61,7 +61,7 @@ def lacks_function(node: ast.AST) -> bool:
 
 def marks(node: ast.AST) -> bool:
     """Return whether a part of a text is none of a formula."""
-    if isinstance(node, STATEMENTS):
+    if isinstance(node, STATEMENTS) or (isinstance(node, ast.Assign) and len(node.targets) > 1):
         return True
     if isinstance(node, ast.keyword):
         return node.arg == "requires_grad"
