@@ -200,14 +200,14 @@ class Section:
     parts: tuple[Part, ...] = ()
 
 
-Axes: TypeAlias = Callable[[str], int | None]
+Axes: TypeAlias = Callable[[str], tuple[int, ...] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """All sections of an answer in the order of reading, with the ``settings`` that its numbers are printed by.
 
-    ``axes`` gives how many axes a formula has, None for what is none by itself: a product of two matrices is written
+    ``axes`` gives the shape that a formula has, None for what is none by itself: a product of two matrices is written
     otherwise than one by entries.
     """
 

@@ -77,7 +77,7 @@ def labelled(sections: list[Section], answer: Explained, settings: Settings) -> 
 
 
 def axes_in(answer: Explained, sections: Sequence[Section]) -> Axes:
-    """Return what says how many axes a formula of an answer has: the language reads it."""
+    """Return what says which shape a formula of an answer has: the language reads it."""
 
     @cache
     def reader() -> Reader:
@@ -96,9 +96,9 @@ def axes_in(answer: Explained, sections: Sequence[Section]) -> Axes:
     names = {label: name for name, label in answer.labels.items()}
 
     @cache
-    def axes(text: str) -> int | None:
+    def axes(text: str) -> tuple[int, ...] | None:
         value = reader().evaluate(with_labels(text, names))
-        return None if value is None else value.ndim
+        return None if value is None else value.shape
 
     return axes
 

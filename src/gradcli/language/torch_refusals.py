@@ -96,7 +96,7 @@ def remark_write(
     target, source = window_of(f, before), window_of(f, written)
     if target.key != source.key:
         return
-    how = overlap(target.places[as_view(key)], source.places, copied)
+    how = overlap(target.places[as_view(key)], source.places, copied, copied)
     if how == "refused":
         f.remark(
             "torch-refuses",
@@ -114,13 +114,13 @@ IN_TURN = (
 )
 
 
-def overlap(to: Indices, read: Indices, copied: bool) -> str:
+def overlap(to: Indices, read: Indices, copied: bool, expanded: bool) -> str:
     """Return how a write to places in memory reads them: "refused" by PyTorch, "in turn", or each for itself alone.
 
-    ``copied`` says that what is read is written as it is. In another shape PyTorch expands it first, and does not look
-    at what has a stride of 0.
+    ``copied`` says that what is read is written as it is. What is ``expanded`` first PyTorch does not look at: it has
+    a stride of 0.
     """
-    if not (copied and read.shape != to.shape) and in_part(to, read):
+    if not (expanded and read.shape != to.shape) and in_part(to, read):
         return "refused"
     return "in turn" if reads_what_is_written(to, read, copied) else ""
 

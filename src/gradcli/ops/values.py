@@ -141,7 +141,7 @@ def cloned(x: Array) -> Array:
     >>> cloned(columns).flags.f_contiguous, cloned(np.broadcast_to(columns[0], (3, 2))).flags.c_contiguous
     (True, True)
     """
-    return np.array(x, order="C" if 0 in getattr(x, "strides", ()) else "K")
+    return np.array(x, order="C" if 0 in np.squeeze(x).strides else "K")
 
 
 # --- values ---

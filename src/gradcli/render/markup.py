@@ -215,9 +215,9 @@ def escaped_in_latex(text: str) -> str:
 def formula(text: str, axes: Axes = lambda _: None) -> str:
     """Return an expression of the language as mathematics; what is none is printed as it stands.
 
-    ``axes`` gives how many a part has. Vectors are columns: where ``x`` has one, ``x @ W`` is the transpose of W times
-    x, and ``W + x`` adds 1 times its transpose to W, which has x in every row; a product of entries is ⊙ where both
-    sides have axes, and so is a power of a matrix.
+    ``axes`` gives the shape of a part. Vectors are columns: where ``x`` has one axis, ``x @ W`` is the transpose of W
+    times x, and ``W + x`` adds 1 times its transpose to W, which has x in every row; a product of entries is ⊙ where
+    both sides have axes, and so is a power of a matrix.
     """
     try:
         return piece(Columns(axes).visit(ast.parse(text.strip(), mode="eval")).body).text
@@ -247,9 +247,11 @@ class Columns(ast.NodeTransformer):
         """Return x @ W as W.T @ x, x @ y as x.T @ y, A + x as A + 1 @ x.T, x * y and A**2 as made entry by entry."""
         left, right = self.axes_of(node.left), self.axes_of(node.right)
         entrywise = isinstance(node.op, ast.Mult) and self.has_axes(node.left) and self.has_axes(node.right)
+        shapes = [self.axes(ast.unparse(side)) or () for side in (node.left, node.right)]
         self.generic_visit(node)
-        if not isinstance(node.op, ast.MatMult) and {left, right} == {1, 2}:
-            sides = [in_rows(side) if axes == 1 else side for side, axes in ((node.left, left), (node.right, right))]
+        if not isinstance(node.op, ast.MatMult) and {1, 2} >= {*map(len, shapes)} != {1}:
+            whole = [max(lengths) for lengths in zip(*[(1, *shape)[-2:] for shape in shapes], strict=True)]
+            sides = [spread(side, shape, whole) for side, shape in zip((node.left, node.right), shapes, strict=True)]
             node = ast.BinOp(sides[0], node.op, sides[1])
         if entrywise:
             return ast.BinOp(node.left, Entrywise(), node.right)
@@ -282,7 +284,7 @@ class Columns(ast.NodeTransformer):
                 return self.axes_of(part)
             case ast.Attribute(value=matrix, attr="T"):
                 return 2 if self.axes_of(matrix) == 2 else None
-            case ast.BinOp(left, operator, right):
+            case ast.BinOp(left, operator, right) | ast.Compare(left, [operator], [right]):
                 sides = [axes for side in (left, right) if (axes := self.axes_of(side)) is not None]
                 is_product = isinstance(operator, ast.MatMult)
                 return max(sides) - (is_product and 1 in sides) if len(sides) == 2 else None
@@ -294,13 +296,19 @@ class Columns(ast.NodeTransformer):
                     return None
                 return axes + 2 * new - len(picked)
             case ast.Name() | ast.Call() | ast.Attribute():
-                return self.axes(ast.unparse(node))
+                shape = self.axes(ast.unparse(node))
+                return None if shape is None else len(shape)
         return None
 
 
-def in_rows(vector: ast.expr) -> ast.expr:
-    """Return the matrix that has a vector in every row."""
-    return ast.BinOp(Sign(r"\mathbf{1}", ast.Load()), ast.MatMult(), transposed(vector))
+def spread(node: ast.expr, shape: Sequence[int], whole: Sequence[int]) -> ast.expr:
+    """Return a vector, or what has one row or one column, as the matrix that has it in every row or column."""
+    if len(shape) == 1:
+        node, shape = transposed(node), (1, *shape)
+    ones = Sign(r"\mathbf{1}", ast.Load())
+    if shape[1] != whole[1]:
+        node = ast.BinOp(node, ast.MatMult(), transposed(ones))
+    return ast.BinOp(ones, ast.MatMult(), node) if shape[0] != whole[0] else node
 
 
 def transposed(node: ast.expr) -> ast.expr:

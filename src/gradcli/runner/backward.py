@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -388,14 +388,6 @@ DERIVATIVES = {"MarginLoss": 1, "Loss": 2, "CrossEntropy": 2}
 """How many arguments functions have derivatives by, of those that have not by all, by a part of their names."""
 
 
-class Fused(NamedTuple):
-    """A call that was several operations: the number of the first, what was called and the nodes of its arguments."""
-
-    first: int
-    made_by: Any
-    arguments: list[Any]
-
-
 class GradFn:
     """What ``grad_fn`` is: the function that made a tensor."""
 
@@ -413,6 +405,11 @@ class GradFn:
     }
 
 
+def grad_fn_of(run: Run, node: Any, name: str) -> Any:
+    """Return the function that gave a node, the same one for as long as a script has it."""
+    return run.grad_fns.setdefault((node.index, name), GradFn(node, name))
+
+
 def next_functions(run: Run, fn: GradFn) -> Any:
     """Return the functions that made the arguments."""
     parts: list[Any] = []
@@ -422,7 +419,7 @@ def next_functions(run: Run, fn: GradFn) -> Any:
         if type(argument) in NODES and argument.active:
             name = function_name(run, argument)
             name = "TBackward0" if turned and name == "PermuteBackward0" else name
-            parts.append((GradFn(argument, name), 0))
+            parts.append((grad_fn_of(run, argument, name), 0))
         elif isinstance(argument, np.ndarray) or type(argument) in NODES:
             parts.append((None, 0))
     return tuple(parts)

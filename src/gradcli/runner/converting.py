@@ -24,7 +24,7 @@ from gradcli.ops.joining import STACK
 from gradcli.ops.making import DETACH
 from gradcli.ops.shaping import MOST_AXES, too_many_axes
 from gradcli.runner.python.operators import PLAIN, together, wrap_result
-from gradcli.runner.state import Run, shares, show
+from gradcli.runner.state import Fused, Run, shares, show
 from gradcli.runner.values import (
     PYTHONS,
     UNBOUND,
@@ -152,6 +152,13 @@ def bad_entry(run: Run, item: Any, library: str) -> Any:
     raise run.refuse(f"arrays of {run.type_name(item)} are not part of gradcli")
 
 
+def remember_call(run: Run, made: Any, called: Fused) -> None:
+    """Keep with the nodes that a call made what was called."""
+    for one in made if isinstance(made, tuple) else (made,):
+        if isinstance(one, Tensor) and one.active and one.node.index >= called.first:
+            run.fused[one.node] = called
+
+
 def cast(run: Run, x: Tensor, dtype: str) -> Tensor:
     """Return a tensor as another type of numbers: itself where it has that type; derivatives flow between floats."""
     if x.dtype == dtype:
@@ -159,7 +166,9 @@ def cast(run: Run, x: Tensor, dtype: str) -> Tensor:
     if category(dtype) == 2 and type(x.node) in NODES and category(x.dtype) == 2:
         from gradcli.ops.shaping import CLONE
 
-        return Tensor(run.f(CLONE, x.node), dtype, x.library, "_to_copy")
+        first, made = run.count, Tensor(run.f(CLONE, x.node), dtype, x.library, "_to_copy")
+        remember_call(run, made, Fused(first, "_to_copy", [x.node]))
+        return made
     return Tensor(as_dtype(np.asarray(x.value), dtype), dtype, x.library)
 
 

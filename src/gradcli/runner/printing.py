@@ -461,8 +461,6 @@ def of_function(run: Any, x: Any) -> str:
     if isinstance(x, Module):
         return f"<module '{x.name}'>"
     if isinstance(x, Foreign):
-        if run is not None:
-            run.require(x)
         return f"<{x.name}>"
     if isinstance(x, Bound | Method):
         return "<bound method>"
@@ -532,7 +530,7 @@ class Shown:
         value = as_python(value, spec)
         if type(value) in PYTHONS:
             return written.counted(format(value, spec))
-        if spec:
+        if spec and not isinstance(value, Foreign):
             raise TypeError(f"unsupported format string passed to {type(self).__name__}.__format__")
         return written.counted(to_str(written.run, value))
 
@@ -613,7 +611,8 @@ def called(kind: type[Shown], name: str) -> type[Shown]:
 
 def stand_in(written: Written, value: Any, kind: type[Shown] = Shown) -> Shown:
     """Return what stands for a value."""
-    return called(kind, written.run.type_name(value))(written, value)  # type: ignore[arg-type]
+    name = value.name if isinstance(value, Foreign) else written.run.type_name(value)
+    return called(kind, name)(written, value)  # type: ignore[arg-type]
 
 
 def guarded(run: Run, work: Callable[[], str]) -> str:
@@ -644,8 +643,11 @@ def format_template(run: Run, template: str, arguments: Sequence[Any], named: Ma
     return note_text(run, made, [*arguments, *named.values()])
 
 
-def percent(run: Run, template: str, values: Any) -> str:
-    """Return ``template % values``."""
+def percent(run: Run, template: str, values: Any) -> Any:
+    """Return ``template % values``; with a value that is left out, all of it is."""
+    for value in values if isinstance(values, tuple) else [values]:
+        if isinstance(value, Foreign):
+            return value
     written = Written(run)
 
     def entered(value: Any) -> Any:

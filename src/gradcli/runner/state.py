@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary, ref
 
 import numpy as np
@@ -25,6 +25,15 @@ from gradcli.records import dataclass, replace
 from gradcli.runner.events import Event, Log, Noting, name_of, note, settle
 from gradcli.runner.exceptions import Raised, raised, said
 from gradcli.runner.values import Data, Detached, Foreign, Native, Tensor, View, as_dtype, category, extra_of, kind_of
+
+
+class Fused(NamedTuple):
+    """A call of PyTorch's: the number of its first operation, what was called and the nodes of its arguments."""
+
+    first: int
+    made_by: Any
+    arguments: list[Any]
+
 
 BOUNDS = Budget(
     text=400_000, syntax=60_000, turns=20_000_000, nodes=60_000_000, elements=20_000_000, total=20_000_000_000,
@@ -175,14 +184,14 @@ class Run:
         self.resolved: dict[str, Any] = {}
         self.given: dict[str, Any] = {}
         self.frames: list[Any] = []
-        self.seed = 0
-        self.sweeps = self.ticks = self.calls = 0
+        self.seed = self.sweeps = self.ticks = self.calls = 0
         self.walks: WeakSet[Any] = WeakSet()
         self.written = 0
         self.stars: list[str] = []
         self.quiet = self.library = self.batches = self.inside = self.traced = 0
         self.inference = self.anomaly = self.forwards = self.always = False
         self.fused: WeakKeyDictionary[Node, Any] = WeakKeyDictionary()
+        self.grad_fns: WeakValueDictionary[tuple[int, str], Any] = WeakValueDictionary()
         self.notes: dict[tuple[str, str], None] = {}
         self.unknown: set[str] = set()
         self.left_out: dict[str, int] = {}
@@ -409,14 +418,16 @@ class Run:
             self.write(base, put_into(f, old, made, Selection(chosen, np.shape(value_of(made)))), first, "CopySlices")
         view.shown = base.node  # type: ignore[attr-defined]  # a result from now on, which is read anew
 
-    def refuse_overlap(self, target: Tensor, operands: Sequence[Any], key: Any = ..., copied: bool = False) -> None:
+    def refuse_overlap(
+        self, target: Tensor, operands: Sequence[Any], key: Any = ..., copied: bool = False, expanded: bool = False
+    ) -> None:
         """Raise what PyTorch raises for a write to entries of a tensor that reads a part of them.
 
-        ``copied`` says that an operand is written as it is.
+        ``copied`` says that an operand is written as it is, and ``expanded`` that it gets the shape before.
         """
         for x in operands if target.library == "torch" else ():
             if isinstance(x, Tensor) and x is not target and x.root is target.root:
-                how = overlap(places_in(target)[as_view(key)], places_in(x), copied)
+                how = overlap(places_in(target)[as_view(key)], places_in(x), copied, expanded)
                 if how == "refused":
                     self.fail_as("part of it read")
                 if how:

@@ -8,10 +8,10 @@ from weakref import WeakSet, ref
 import numpy as np
 
 from gradcli.engine.graph import NODES
-from gradcli.ops.declare import value_of
+from gradcli.ops.declare import saved_here, value_of
 from gradcli.ops.joining import PUT
 from gradcli.runner import printing
-from gradcli.runner.backward import GradFn
+from gradcli.runner.backward import grad_fn_of
 from gradcli.runner.converting import array_of, cast, dtype_name
 from gradcli.runner.events import note
 from gradcli.runner.library import ATTRIBUTES, FOREIGN_TO, METHODS, method, native
@@ -30,9 +30,11 @@ from gradcli.runner.values import (
     Data,
     Detached,
     DType,
+    Instance,
     Rest,
     Size,
     Tensor,
+    View,
     category,
     extra_of,
 )
@@ -186,16 +188,20 @@ def set_data(run: Run, x: Tensor, value: Any) -> Tensor:
     if is_leaf:
         note(run, "update", x)
         run.by_leaf.pop(old.index, None)
-    is_inner = x.active and not is_leaf
+    is_inner, memory = x.active and not is_leaf, x
     x.made_by = run.grad_fn_name(x) if is_inner else x.made_by
+    if isinstance(x, View) and not is_inner:  # it shows another's memory no longer
+        memory = Tensor(numbers, x.dtype, x.library)
+        memory.version, x.base, x.look = x.version, memory, lambda node: node
     x.node = run.overwritten(old, numbers) if is_inner and np.shape(numbers) == old.shape else numbers
     if is_leaf:
         run.enter_leaf(x)
     if isinstance(value, Tensor):
-        x.dtype = value.dtype
-        share(x, value)
-    if type(old) in NODES and run.held.live and not is_inner:  # what was saved of it for backward is the tensor itself
-        old.value = value_of(x.node)
+        x.dtype = memory.dtype = value.dtype
+        share(memory, value)
+    if type(old) in NODES and run.held.live:  # what was saved of it for backward is the tensor itself, or an output
+        flows = tuple([k in old.links for k in range(len(old.arguments))]) if is_inner else ()
+        old.value = old.value if is_inner and saved_here(old.op, flows).output else value_of(x.node)
     return x
 
 
@@ -287,6 +293,13 @@ def stride(run: Run, x: Tensor, dim: int | None = None) -> Any:
     value = np.asarray(x.value)
     steps = tuple(step // value.itemsize for step in value.strides)
     return steps if dim is None else steps[dim]
+
+
+def data_ptr(run: Run, x: Tensor) -> int:
+    """Return where the numbers of a tensor begin: a view's some entries behind those of its base."""
+    own, whole = np.asarray(x.value), np.asarray(x.root.value)
+    entries = (own.ctypes.data - whole.ctypes.data) // own.itemsize if np.may_share_memory(own, whole) else 0
+    return (int(run.call(run.builtin("id"), [x.root])) << 20) + entries * BYTES.get(x.dtype, 1)
 
 
 def tolist(run: Run, x: Tensor) -> Any:
@@ -402,7 +415,8 @@ ATTRIBUTES |= {
     "real": lambda run, x: x,
     "flat": lambda run, x: rows(run, run.function("reshape", x, -1)),
     "grad": grad_of,
-    "grad_fn": lambda run, x: None if (name := grad_fn_name(x)) is None else GradFn(x.node, name),
+    "grad_fn": lambda run, x: None if (name := grad_fn_name(x)) is None else grad_fn_of(run, x.node, name),
+    "__class__": lambda run, x: run.type_of(x),
     "requires_grad": lambda run, x: x.active,
     "is_leaf": lambda run, x: x.leaf or not x.active,
     "retains_grad": lambda run, x: x.extra is not None and x.extra.retains,
@@ -427,7 +441,11 @@ METHODS |= {
     "is_floating_point": lambda run, x: category(x.dtype) == 2,
     "element_size": lambda run, x: BYTES.get(x.dtype, 1),
     "get_device": lambda run, x: -1,
-    **dict.fromkeys(("data_ptr", "storage"), lambda run, x: run.call(run.builtin("id"), [x.root])),
+    "data_ptr": data_ptr,
+    **dict.fromkeys(
+        ("storage", "untyped_storage"),
+        lambda run, x: Instance(Class("torch.storage", [], {"data_ptr": lambda run, me: data_ptr(run, x.root)})),
+    ),
     "contiguous": lambda run, x, memory_format=None: x if is_contiguous(run, x) else lay_out(run.function("clone", x)),
     **dict.fromkeys(
         ("cpu", "cuda", "pin_memory", "block_until_ready", "xpu", "share_memory_"), lambda run, x, *_, **__: x

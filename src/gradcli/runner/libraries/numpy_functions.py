@@ -88,6 +88,12 @@ class NumpyFunction:
     def result(self, run: Run, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Return the result: by NumPy itself where nothing flows."""
         tensors = tensors_in((*arguments, *named.values()))
+        of_torch = any(isinstance(x, Tensor) and x.library == "torch" for x in arguments)
+        if of_torch and isinstance(self.host, np.ufunc) and not (run.held.through or any(traced(t) for t in tensors)):
+            made = self.by_numpy(run, arguments, named)  # PyTorch wraps what NumPy makes, without truth values
+            whole = made if isinstance(made, tuple) else (made,)
+            wrapped = tuple([Tensor(t.node, "uint8" if t.dtype == "bool" else t.dtype) for t in whole])
+            return wrapped if isinstance(made, tuple) else wrapped[0]
         if not any(flows(t) or (t.library in ("torch", "jax") and self.table is not None) for t in tensors):
             return self.by_numpy(run, arguments, named)
         if self.name in STEPS and not any(t.library == "torch" for t in tensors):

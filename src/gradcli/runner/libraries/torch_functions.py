@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradcli.engine.graph import Operation
-from gradcli.runner.backward import Fused
 from gradcli.runner.exceptions import misfit, said
 from gradcli.runner.libraries.torch_making import as_it_lies, draws, maker, plain
 from gradcli.runner.library import METHODS, TABLE, always, method, native
 from gradcli.runner.python.containers import refuse_stale, rows, write_back
-from gradcli.runner.state import Run
+from gradcli.runner.state import Fused, Run
 from gradcli.runner.values import Class, Context, Size, Tensor, category, extra_of
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradcli.ops.values import cloned
 from gradcli.runner import printing
 from gradcli.runner import tensor_attributes as attributes
 from gradcli.runner.converting import array_of, cast, dtype_name
@@ -305,9 +306,9 @@ class Lying(NamedTuple):
     contiguous: bool
 
 
-def as_it_lies(x: Tensor, draw: Callable[[Lying], Any]) -> Any:
-    """Return draws for the entries of a tensor, which come in the order of its memory."""
-    numbers = np.asarray(x.value)
+def as_it_lies(x: Tensor, draw: Callable[[Lying], Any], anew: bool = True) -> Any:
+    """Return draws for the entries of a tensor, which come in the order of its memory: of a copy's for a new tensor."""
+    numbers = cloned(x.value) if anew else np.asarray(x.value)
     order = sorted(range(numbers.ndim), key=lambda axis: -numbers.strides[axis])
     drawn = draw(Lying(tuple(numbers.shape[axis] for axis in order), x.dtype, numbers.flags.c_contiguous))
     return np.asarray(drawn).transpose(np.argsort(order)) if order else drawn
@@ -433,7 +434,7 @@ def in_place(draw: Any) -> Any:
     def run_it(run: Run, x: Tensor, *arguments: Any, generator: Any = None, **named: Any) -> Tensor:
         given = [plain(a) for a in arguments]
         note_draw(run, x)
-        drawn = as_it_lies(x, lambda lying: draw(draws(run, generator), lying, *given, **named))
+        drawn = as_it_lies(x, lambda lying: draw(draws(run, generator), lying, *given, **named), anew=False)
         return attributes.filled(run, x, np.asarray(drawn))
 
     return run_it
@@ -456,11 +457,17 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 # ---- files: none is written, and what a script saves it may load again
 def saved_copy(run: Run, x: Any) -> Any:
     """Return a copy of what a script saves: a tensor that an operation made is a leaf of its own there."""
-    if isinstance(x, Tensor) and x.active and not x.leaf:
-        return attributes.require(run, run.function("clone", attributes.detached(run, x)), True)
-    if type(x) is dict:
-        return {key: saved_copy(run, value) for key, value in x.items()}
-    return run.call(look_up("copy.deepcopy"), [x])
+    memo: dict[int, Any] = {}
+    waiting = [x]
+    while waiting:
+        run.meter.turn()
+        part = waiting.pop()
+        if isinstance(part, Tensor) and part.active and not part.leaf:
+            leaf = attributes.require(run, run.function("clone", attributes.detached(run, part)), True)
+            memo[id(part)] = leaf, part
+        elif isinstance(part, dict | list | tuple):
+            waiting += part.values() if isinstance(part, dict) else part
+    return run.call(look_up("copy.deepcopy"), [x, memo])
 
 
 @native("torch.save")
@@ -517,7 +524,7 @@ def limits(dtype: str) -> Any:
 @native("torch.nan_to_num")
 def nan_to_num(run: Run, input: Tensor, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """Return other numbers for nan, inf and -inf: for these by themselves the largest of the tensor's type."""
-    most = run.attribute(limits(input.dtype), "max")
+    most = run.attribute(limits(input.dtype if input.dtype in FLOATS else "int64"), "max")
     bounds = most if posinf is None else posinf, -most if neginf is None else neginf
     return run.function("nan_to_num", input, nan, *bounds)
 

@@ -284,7 +284,7 @@ def is_kind(run: Run, x: Any, kinds: Any) -> bool:
 @builtin
 def print_(run: Run, *values: Any, sep: Any = None, end: Any = None, file: Any = None, flush: Any = False) -> None:
     text = (" " if sep is None else sep).join([to_str(run, value) for value in values]) + ("\n" if end is None else end)
-    if run.traced and any(isinstance(value, Tensor) for value in values):
+    if run.traced:
         run.note(
             "warning", "JAX runs a print inside of jax.jit once for each shape, and shows tracers there, no numbers"
         )
@@ -430,6 +430,8 @@ def round_(run: Run, /, number: Any, ndigits: Any = None) -> Any:
     number = number_of(run, number)
     if (made := ask(run, number, "__round__", *([] if ndigits is None else [ndigits]))) is not UNBOUND:
         return made
+    if isinstance(number, Foreign):
+        return number
     if isinstance(number, int) and isinstance(ndigits, int):
         ndigits = max(ndigits, -run.meter.budget.bits)  # Python would work out that power of ten
     return round(untraced(number), ndigits)
@@ -471,11 +473,10 @@ def getattr_(run: Run, x: Any, name: str, *default: Any) -> Any:
 
 
 def names_of_object(run: Run, x: Any) -> Any:
-    """Return the names that an object of the script's has; those of anything else are refused where they are read."""
+    """Return the names that an object of the script's has; those of anything else are refused."""
     if isinstance(x, Instance):
         return sorted({*x.fields, *(name for kind in x.kind.order for name in kind.members)})
-    run.unknown.add("dir")
-    return Foreign("dir")
+    raise run.refuse("'dir' of anything but an object of the script's classes is not part of gradcli")
 
 
 @builtin

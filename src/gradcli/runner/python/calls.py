@@ -15,13 +15,12 @@ from gradcli.language.calls import WITHOUT_MEANING, Parameter, find_function, la
 from gradcli.ops import METHODS as TABLE_METHODS
 from gradcli.ops import Function, Pair, Parts, find
 from gradcli.ops.declare import value_of
-from gradcli.runner.backward import Fused
-from gradcli.runner.converting import bound_call, cast, cast_call, convert, wrap
+from gradcli.runner.converting import bound_call, cast, cast_call, convert, remember_call, wrap
 from gradcli.runner.exceptions import KINDS, in_names_of, of_host, torch_error, type_error
 from gradcli.runner.library import METHODS, TABLE, host_of, look_up, new_hosted, refuse_effect, refuse_theirs
 from gradcli.runner.python.containers import refuse_stale, write_back
 from gradcli.runner.python.operators import PRODUCTS, SHORT, plain_in_jax, refuse_types, together
-from gradcli.runner.state import DEEP, Run, lay_out
+from gradcli.runner.state import DEEP, Fused, Run, lay_out
 from gradcli.runner.values import (
     UNBOUND,
     Bound,
@@ -520,12 +519,12 @@ def call_table(run: Run, what: TableFunction, arguments: Arguments, named: Named
     kinds = {key: argument_kind(value) for key, value in named.items() if value is not None}
     made_by = (what.name, tuple(map(argument_kind, arguments)), kinds)
     several = type(made) is Operation and run.count > first + 1
-    if several and torch:
-        run.fused[made] = Fused(first, made_by, [t.node for t in tensors])
     if several and run.graph.origins is not None:
         by_name = dict(zip(named, values[len(arguments) :], strict=True))
         run.graph.calls[made.index] = Called(function, tuple(values[: len(arguments)]), by_name, first)
     wrapped = wrap(run, made, result, library, made_by, tensors, (bound, values))
+    if torch:
+        remember_call(run, wrapped, Fused(first, made_by, [t.node for t in tensors]))
     reduces = function.family in ("reductions", "linear algebra") and function.name not in ("sort", "diff")
     return lay_out(wrapped) if torch and (reduces or function.name in LAID_OUT) else wrapped
 

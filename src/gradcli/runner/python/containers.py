@@ -29,7 +29,7 @@ from gradcli.runner.python.operators import (
     plain,
     read_keys,
 )
-from gradcli.runner.state import LONG, Run, show
+from gradcli.runner.state import LONG, Fused, Run, show
 from gradcli.runner.values import (
     TITLES,
     UNBOUND,
@@ -146,6 +146,8 @@ def rows(run: Run, x: Tensor) -> list[Any]:
     for k, one in enumerate(entries):
         if isinstance(one, View):
             one.made_by, one.part = "UnbindBackward0", k
+            if one.active:
+                run.fused[one.node] = Fused(one.node.index, one.made_by, [x.node])
     return entries
 
 
@@ -280,10 +282,10 @@ def of_items(run: Run, base: Any, method: str, key: Any, *values: Any) -> Any:
 
 
 # ---- entries of tensors
-def key_of(run: Run, x: Tensor, key: Any, *, reads: bool = False) -> Any:
+def key_of(run: Run, x: Tensor, key: Any, beyond: list[Any] | None = None) -> Any:
     """Return a checked index of a tensor; PyTorch takes a list of tensors, lists or slices for a tuple.
 
-    Where JAX ``reads`` beyond the end of an axis, it has the entry at the end.
+    Where JAX reads beyond the end of an axis, it has the entry at the end; ``beyond`` takes what is so by a list.
     """
     if type(key) is list and x.library == "torch" and len(key) < LONGEST_TUPLE:
         several = any(item is None or item is ... or isinstance(item, Tensor | list | tuple | slice) for item in key)
@@ -308,7 +310,7 @@ def key_of(run: Run, x: Tensor, key: Any, *, reads: bool = False) -> Any:
                 run.fail("IndexError", f"index {parts[0]} is out of bounds for dimension 0 with size 0")
             run.fail_as("index number")
         run.fail_as("many indices" if x.library == "torch" else "many places", axes, used)
-    check_bounds(run, x, parts, used, cuts=reads and x.library == "jax")
+    check_bounds(run, x, parts, used, beyond if x.library == "jax" else None)
     return index_key(run.f, x.node if type(x.node) in NODES else np.asarray(x.node), parts, single)
 
 
@@ -327,12 +329,12 @@ def index_part(run: Run, part: Any) -> Any:
     return part
 
 
-def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int, *, cuts: bool) -> None:
+def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int, beyond: list[Any] | None) -> None:
     """Raise the exception for an integer beyond an axis, and PyTorch's for lists, masks and steps that do not fit.
 
-    One that ``cuts`` puts the ends of an axis among the parts in the place of what is beyond it.
+    With ``beyond`` the ends of an axis come among the parts in the place of what is beyond it.
     """
-    axis, torch = 0, x.library == "torch"
+    axis, torch, axes, raw = 0, x.library == "torch", {}, list(parts)
     arrays = [part for part in parts if isinstance(part, np.ndarray) and part.dtype != np.bool_]
     if len(arrays) > 1 and torch:
         check_together(run, arrays)
@@ -346,8 +348,16 @@ def check_bounds(run: Run, x: Tensor, parts: list[Any], used: int, *, cuts: bool
                 run.fail_as("mask", list(part.shape), place, list(x.shape), axis + place)
             axis += part.ndim
         elif part is not None and type(part) is not bool:
-            parts[k] = part_within(run, x, part, axis, cuts)
+            parts[k], axes[k] = part_within(run, x, part, axis, beyond is not None), axis
             axis += 1
+    lists = [k for k in axes if np.ndim(parts[k])]
+    if beyond is None or not lists or all(parts[place] is raw[place] for place in axes):
+        return
+    k = lists[0]
+    outside = sum(np.not_equal(raw[each], parts[each]) for each in axes if not isinstance(raw[each], slice))
+    marks = np.arange(2).reshape(2, *[1] * (len(x.shape) - axes[k] - 1)) > 0
+    marks = np.broadcast_to(marks, (*x.shape[: axes[k]], 2, *x.shape[axes[k] + 1 :]))
+    beyond.append(marks[(*parts[:k], (outside + np.zeros(parts[k].shape) > 0).astype(int), *parts[k + 1 :])])
 
 
 def part_within(run: Run, x: Tensor, part: Any, axis: int, cuts: bool) -> Any:
@@ -393,10 +403,16 @@ def entry(run: Run, x: Tensor, key: Any) -> Any:
             x.dtype,
             "SelectBackward0",
         )
-    place = key_of(run, x, key, reads=True)
+    beyond: list[Any] = []
+    place = key_of(run, x, key, beyond)
     if not basic(place):
         made = f(INDEX, node if type(node) in NODES else np.asarray(node), key=place)
-        return Tensor(made, x.dtype, x.library, "index")
+        picked = Tensor(made, x.dtype, x.library, "index")
+        if beyond and flows(x) and not any(level.forward for level in run.levels[-1:]):
+            # JAX reads an end there, and drops what comes back to it
+            still = run.call(run.member("jax.lax.stop_gradient"), [picked])
+            return run.function("jax.numpy.where", run.make(beyond[0], "bool", "jax"), still, picked)
+        return picked
 
     def look(node: Any) -> Any:
         return f(INDEX, node, key=place) if type(node) in NODES else np.asarray(node)[as_view(place)]
@@ -445,7 +461,7 @@ def put_entry(run: Run, x: Tensor, key: Any, value: Any) -> None:
 def refuse_misfit(run: Run, x: Tensor, change: Tensor, shape: Any, target: Any, place: Any) -> None:
     """Raise what a library raises for values whose shape does not go into that of the entries, or that are of them."""
     if fits(shape, target):
-        run.refuse_overlap(x, [change] if basic(place) else (), place, copied=True)
+        run.refuse_overlap(x, [change] if basic(place) else (), place, copied=True, expanded=True)
         return
     if x.library == "torch":
         words = of_expand(change, list(target)) if basic(place) else None

@@ -232,7 +232,8 @@ def of_objects(run: Run, sign: str, a: Any, b: Any) -> Any:
             return made
     if isinstance(a, HOST_KINDS) and (isinstance(b, HOST_KINDS) or (sign == "%" and type(a) is str)):
         return of_host(run, sign, a, b)
-    run.require(a, b)
+    if sign in COMPARED:
+        run.require(a, b)
     if sign in ("==", "!="):
         return same_objects(run, sign, a, b)
     if sign == "|" and isinstance(a, KINDS_OF_TYPES) and isinstance(b, KINDS_OF_TYPES):
@@ -592,7 +593,6 @@ def negative(run: Run, a: Any, sign: str) -> Any:
     if isinstance(a, PLAIN) and not (sign == "~" and isinstance(a, float)):
         return -a if sign == "-" else +a if sign == "+" else ~int(a)
     if isinstance(a, Foreign):
-        run.require(a)
         return a
     if isinstance(a, Counter) and sign != "~":
         return -a if sign == "-" else +a
