@@ -503,9 +503,8 @@ def judge_claims(
     }
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
     if not claims.asked_for:
-        output = value_at(claims.reach(point).run.story.last, claims.of)
-        before = ancestors(getattr(output, "node", None))
-        forward = frozenset(node.index for node in before if node.active or node.op is not None)
+        output = getattr(value_at(claims.reach(point).run.story.last, claims.of), "node", None)
+        forward = frozenset(node.index for node in ancestors(output) if node.active or node.op is not None)
         expected = [one for one in expected if one.verdict == "right" or is_meant(one, nodes, trusted, forward)]
     settled = frozenset().union(*(one.nodes for one in inner if one.right))  # a name may stand for a right one's value
     suspects = [one for one in inner if not one.right and not any(one.nodes - settled & used for used in trusted)]
