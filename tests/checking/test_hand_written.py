@@ -69,3 +69,8 @@ def test_a_gradient_with_nan_is_wrong_inside_too():
     found = gradcli.check(NOT_A_NUMBER)
     assert {one.text: one.verdict for one in found.expected} == {"dh": "wrong", "dW": "wrong"}
     assert [one.first_wrong for one in found.expected if one.text == "dW"] == ["dh"]
+
+
+def test_a_wrong_gradient_that_an_object_has_from_an_input_alone_is_seen():
+    found = gradcli.check("class V: pass\na = V(); a.data = 2.0\nloss = a.data**2\na.grad = 7.0 * a.data")
+    assert found.verdict == "wrong"

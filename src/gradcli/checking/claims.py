@@ -503,8 +503,8 @@ def judge_claims(
     }
     trusted = [nodes[one.variable] for one in expected if one.verdict == "right"]
     if not claims.asked_for:
-        output = value_at(claims.reach(point).run.story.last, claims.of)
-        forward = frozenset(node.index for node in ancestors(getattr(output, "node", None)) if node.op is not None)
+        output = getattr(value_at(claims.reach(point).run.story.last, claims.of), "node", None)
+        forward = frozenset(node.index for node in ancestors(output) if node.active or node.op is not None)
         expected = [one for one in expected if one.verdict == "right" or is_meant(one, nodes, trusted, forward)]
     settled = frozenset().union(*(one.nodes for one in inner if one.right))  # a name may stand for a right one's value
     suspects = [one for one in inner if not one.right and not any(one.nodes - settled & used for used in trusted)]
@@ -542,7 +542,7 @@ def is_meant(
 ) -> bool:
     """Return whether a gradient that is wrong, and was found by its name alone, is one of the output.
 
-    A right one is not computed from it, and that of an object is computed from what the output is.
+    A right one is not computed from it, and that of an object from what the output is: 0 was there before.
     """
     end = max(nodes[one.variable], default=-1)
     if any(end in used for used in trusted):
