@@ -35,8 +35,8 @@ OTHERWISE: dict[str, Callable[..., Any]] = {
 """What PyTorch has as a method alone, and Python."""
 
 
-AS_HERE = {"new_empty": "new_zeros", "cuda": "cpu"}
-"""Methods that PyTorch leaves to chance or to the machine, by what gradcli reads them as."""
+AS_HERE = {"new_empty": "new_zeros", "cuda": "cpu", "torch.FloatTensor": "torch.DoubleTensor"}
+"""What PyTorch leaves to chance, to the machine or to float32, by what gradcli reads it as."""
 
 
 class Display(list):
@@ -123,7 +123,7 @@ def torch_name(spelling: str) -> str | None:
     if spelling in OTHERWISE:
         return spelling
     function = SPELLINGS.get(spelling)
-    ours = () if function is None else function.spellings
+    ours = () if function is None else [AS_HERE.get(name, name) for name in function.spellings]
     return next((name for name in ours if name.startswith(("torch.", "F.")) and found(name)), None)
 
 
