@@ -20,6 +20,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import traceback
 import types
 import warnings
@@ -60,7 +61,13 @@ def record(source: str) -> dict[str, Any]:
     patch_libraries()
     now, out = Recording(), io.StringIO()
     error, code = None, 0
-    with fresh_libraries(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+    with (
+        tempfile.TemporaryDirectory() as folder,  # what a script saves is no part of the house
+        contextlib.chdir(folder),
+        fresh_libraries(),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
         try:
             run(source)
         except SystemExit as end:
