@@ -56,6 +56,20 @@ def test_a_formula_may_use_the_variables_of_a_script(script, of, variable, expec
     assert found.agree is right, found
 
 
+FREE = "import numpy as np\nh = x - 1\nloss = np.sum(h**2)\n"
+
+
+@pytest.mark.parametrize(("line", "words", "code", "says"), [
+    ("dx = 2*h", [], 0, "right: dx"), ("dx = h", [], 1, "half of the true one"),
+    ("dx = h", ["--of", "loss", "--expect", "x=dx"], 1, "wrong: dx"),
+    ("dh = 2*h", ["--of", "loss", "--expect", "h=dh"], 0, "right: dh"),
+    ("dx = h", ["--of", "loss", "--expect", "dx=7"], 2, "'loss' is not computed from 'dx'"),
+])  # fmt: skip
+def test_what_a_script_takes_from_outside_has_a_gradient_by_hand(cli, line, words, code, says):
+    answer = cli("check", FREE + line, "--x", "1.,3", *words)
+    assert (answer.code, says in answer.out + answer.err) == (code, True), answer
+
+
 def test_a_variable_that_is_no_number_is_refused():
     with pytest.raises(gradcli.GradcliError, match="no value for the variable torch"):
         gradcli.check(TORCH, expect="torch*2")

@@ -385,7 +385,8 @@ def observe(text: str, settings: Mapping[str, Any]) -> Observed:
         if root_of(name) not in ended.variables and root_of(name) != "self"
     }
     loops = ended.run.frames[0][0].loops if ended.run.frames else frozenset()  # these name the last of many values
-    numbers = numbers_of({name: value for name, value in ended.variables.items() if name not in loops})
+    variables = {**ended.run.given, **ended.variables}
+    numbers = numbers_of({name: value for name, value in variables.items() if name not in loops})
     local = {way: value for way, value in numbers_of(inside).items() if way not in numbers}
     return Observed(ended, {**numbers, **local}, local, inside)
 
@@ -602,8 +603,15 @@ def judge_inner(claims: Claims, point: Mapping[str, Any], seed: Array) -> list[I
     if not (isinstance(output, Tensor) and type(output.node) in NODES and output.active):
         return []
     kept |= cotangents(reached.graph, output.node, seed, kept)
-    judged = (judge_pair(story, pair, kept) for pair in claims.inner)
-    return sorted((one for one in judged if one is not None), key=lambda one: min(one.nodes, default=-1))
+    judged = []
+    for pair in claims.inner:
+        one = judge_pair(story, pair, kept)
+        if one is not None:
+            judged.append(one)
+        elif claims.asked_for:
+            message = f"'{claims.of}' is not computed from '{pair.value}', or no line assigns {pair.gradient} to a name"
+            raise GradcliError("option", message, hint="by a value in between, expect a name that a line assigns")
+    return sorted(judged, key=lambda one: min(one.nodes, default=-1))
 
 
 def judge_pair(story: Story, pair: Pair, cotangents: Mapping[int, Any]) -> InnerGradient | None:

@@ -204,6 +204,8 @@ class ScriptProgram:
 
     def input_of(self, way: str) -> str | None:
         """Return the name of the input that a traced value is, of several the last; None where the output has none."""
+        if way in self.free and way in self.ordinals:
+            return way
         made = self.origins.get(way, ())
         names = {ordinal: name for name, ordinal in self.ordinals.items()}
         return next((names[ordinal] for ordinal in reversed(made) if ordinal in names), None)
