@@ -355,8 +355,8 @@ class ScriptProgram:
         self.variables = {**dict.fromkeys(self.code.places, 0), **dict.fromkeys(names, 0)}
         self.wrt = tuple(chosen or names)
         self.single = output.library == "torch" and output.dtype == "float32"
-        own = None if self.of == LAST else self.of or name_of(run, output)
-        self.result = own if own is not None and own.isidentifier() and own not in names else None
+        result = None if self.of == LAST else self.of or name_of(run, output)
+        self.result = result if result is not None and result.isidentifier() and result not in names else None
 
 
 def one_output(run: Run, outputs: list[Tensor]) -> Tensor:
