@@ -46,13 +46,12 @@ from gradcli.explanation.confirmation import Confirmation, look_around, rounding
 from gradcli.explanation.evaluation import Function, Run, check_inputs, filled, summed_v
 from gradcli.explanation.notes import is_edgy, note_dependence, note_disagreement, note_run
 from gradcli.explanation.results import Note
-from gradcli.explanation.scripts import LOSSES
 from gradcli.explanation.suspicion import RUNS, count_work, enough_work, list_operations
 from gradcli.language.program import Program, assigned_names
 from gradcli.language.values import read_v
 from gradcli.ops.declare import Array
 from gradcli.records import dataclass, field, replace
-from gradcli.runner.reading import is_script
+from gradcli.runner.reading import LOSSES, is_script
 
 if TYPE_CHECKING:
     from gradcli.checking.claims import Claims

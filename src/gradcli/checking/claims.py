@@ -28,11 +28,11 @@ from gradcli.exact.slopes import Exact
 from gradcli.exact.work import ALL, FEWEST, Spent
 from gradcli.explanation.checked import REVERSE, Entry, Expectation
 from gradcli.explanation.evaluation import Function, filled
-from gradcli.explanation.scripts import LOSSES, Asked, derivative_calls
+from gradcli.explanation.scripts import Asked, derivative_calls
 from gradcli.language.program import Program
 from gradcli.ops.declare import Array, value_of
 from gradcli.records import dataclass, field
-from gradcli.runner.reading import is_script
+from gradcli.runner.reading import LOSSES, is_script
 from gradcli.runner.replay import Reached, ScriptProgram, ancestors, as_tensor, program_of
 from gradcli.runner.script import (
     Ended,

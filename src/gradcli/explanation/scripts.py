@@ -14,6 +14,7 @@ from gradcli.explanation.timeline import DERIVATIVE
 from gradcli.ops import spellings
 from gradcli.records import dataclass
 from gradcli.runner.events import Event
+from gradcli.runner.reading import LOSSES
 from gradcli.runner.replay import ScriptProgram, program_of
 from gradcli.runner.script import LAST, Ended, ScriptError, compile_text, read_given, run_script
 from gradcli.runner.state import BOUNDS
@@ -147,10 +148,6 @@ def last_value_of(text: str, ended: Ended, asked: Asked, settings: Running) -> A
         raise no_derivative(text, ended, asked, settings)
     program.ended = ended
     return program
-
-
-LOSSES = ("loss", "cost", "L", "J", "error", "nll", "total_loss", "objective", "E")
-"""What people call the value that they differentiate."""
 
 
 def numbers_of(variables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

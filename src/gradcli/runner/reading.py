@@ -36,6 +36,8 @@ CALLS = {
     "backward", "grad", "print", "requires_grad_", "append", "vjp", "jacobian", "hessian", "jvp", "jacrev", "jacfwd",
     "vmap", "value_and_grad", "manual_seed", "Variable", "Parameter", "no_grad",
 }  # fmt: skip
+LOSSES = ("loss", "cost", "L", "J", "error", "nll", "total_loss", "objective", "E")
+"""What people call the value that they differentiate."""
 
 
 def is_script(text: str) -> bool:
